@@ -3,7 +3,7 @@
 //!
 //! The shared numbers of all columns take a bounded amount of memory. A string for which none is
 //! left gets a number of the query alone, which the query pays for, and the block it is in is looked
-//! up again by the next query. The shared numbers of a column are of one *generation*. Those that
+//! up again by the next query. No other string of the column is shared any more then. The shared numbers of a column are of one *generation*. Those that
 //! were not used for longest make room for others, and those of a column that had too many strings
 //! are given up after [`FULL_FOR`], since many may no longer occur; the next query then begins a new
 //! generation, and what blocks have cached of the old one is replaced.
@@ -49,7 +49,8 @@ struct ColumnNumbers {
     numbering: RwLock<Numbering>,
     /// An upper bound for all numbers.
     len: AtomicUsize,
-    /// Whether a string found no room.
+    /// Whether a string found no room. Set with `numbering` locked, which does not change any more
+    /// from then on.
     is_full: AtomicBool,
     /// The bytes of all columns, of which this one gives back its own when it is dropped.
     bytes_of_all: Arc<AtomicUsize>,
@@ -132,7 +133,7 @@ impl StringNumbers {
 
     fn is_outdated(&self, column: &ColumnNumbers) -> bool {
         let age = self.clock.steady().saturating_sub(column.begun);
-        column.is_full.load(Ordering::Relaxed) && age >= FULL_FOR
+        column.is_full() && age >= FULL_FOR
     }
 
     /// Returns the bytes in memory.
@@ -183,68 +184,89 @@ impl NumbersInUse<'_> {
     /// Returns the numbers of at least `rows` of a source, and whether they are those of all rows
     /// and all shared, so that later queries can use them.
     pub(super) fn of_rows(&self, source: &StringHashes, rows: &RowSet) -> (RowNumbers, bool) {
+        let mut resolved = Resolved { source, of_codes: vec![NO_CODE; source.hashes.len()] };
         let all = source.codes.len() as u32;
         let is_most = rows.len(all).saturating_mul(ROWS_PER_SELECTED) >= u64::from(all);
         // Once a string found no room, most sources have some that find none.
-        let is_full = self.column.is_full.load(Ordering::Relaxed);
-        match (is_most && !is_full).then(|| self.shared(source)).flatten() {
-            Some(shared) => (shared, true),
-            None => (self.of_some(source, |visit| rows.each(all, visit)), false),
+        let is_shared = is_most && !self.column.is_full() && {
+            let codes: Vec<u32> = (0..source.hashes.len() as u32).collect();
+            self.share(&mut resolved, &codes)
+        };
+        if is_shared {
+            return (self.numbers(resolved, &RowSet::All), true);
         }
+        let codes = resolved.codes_of(rows);
+        if !self.share(&mut resolved, &codes) {
+            let mut own = self.own.lock();
+            for code in resolved.missing(&codes) {
+                resolved.set(code, |hash| Some(FIRST_OWN | own.numbering.number(hash)));
+            }
+        }
+        (self.numbers(resolved, rows), false)
     }
 
-    /// Returns the shared numbers of all rows of a source. `None` if there is not enough memory for
-    /// all its strings.
-    fn shared(&self, source: &StringHashes) -> Option<RowNumbers> {
-        let mut of_codes = Vec::with_capacity(source.hashes.len());
-        let known = self.column.numbering.read();
-        of_codes.extend(source.hashes.iter().map(|hash| known.get(*hash).unwrap_or(NO_CODE)));
-        drop(known);
-        let missing = of_codes.iter().filter(|number| **number == NO_CODE).count();
-        if missing > 0 {
-            let mut numbering = self.column.numbering.write();
-            let more = numbering.growth(missing);
-            if numbering.strings.len() + missing > FIRST_OWN as usize || !self.all.take(more) {
-                self.column.is_full.store(true, Ordering::Relaxed);
-                return None;
-            }
-            let before = numbering.bytes();
-            numbering.strings.reserve(missing, |text| text.low);
-            for (number, hash) in of_codes.iter_mut().zip(&source.hashes) {
-                if *number == NO_CODE {
-                    *number = numbering.number(*hash);
-                }
-            }
-            // What was taken is an estimate.
-            let grown = numbering.bytes() - before;
-            self.all.bytes.fetch_add(grown, Ordering::Relaxed);
-            self.all.bytes.fetch_sub(more, Ordering::Relaxed);
-            self.column.len.store(numbering.strings.len(), Ordering::Relaxed);
+    /// Resolves codes to shared numbers, adding those that are missing. Returns whether all are
+    /// resolved; if not, the column is full, and the others will not be shared in this generation.
+    fn share(&self, resolved: &mut Resolved<'_>, codes: &[u32]) -> bool {
+        let look_up = |resolved: &mut Resolved<'_>, known: &Numbering| {
+            let missing = resolved.missing(codes);
+            missing.iter().for_each(|code| resolved.set(*code, |hash| known.get(hash)));
+        };
+        look_up(resolved, &self.column.numbering.read());
+        let missing = resolved.missing(codes);
+        if missing.is_empty() {
+            return true;
         }
+        let mut numbering = self.column.numbering.write();
+        if let Some(taken) = self.take_for(&numbering, missing.len()) {
+            let before = numbering.bytes();
+            missing
+                .iter()
+                .for_each(|code| resolved.set(*code, |hash| Some(numbering.number(hash))));
+            // What was taken is an upper bound.
+            self.all.bytes.fetch_add(numbering.bytes() - before, Ordering::Relaxed);
+            self.all.bytes.fetch_sub(taken, Ordering::Relaxed);
+            self.column.len.store(numbering.strings.len(), Ordering::Relaxed);
+            return true;
+        }
+        // Others may have added some since.
+        look_up(resolved, &numbering);
+        resolved.missing(codes).is_empty()
+    }
+
+    /// Takes memory for so many more strings. `None` if there is not enough: the column is full from
+    /// now on, and no string is added any more, so that none has a number of a query and then a
+    /// shared one too.
+    fn take_for(&self, numbering: &Numbering, strings: usize) -> Option<usize> {
+        let more = numbering.growth(strings);
+        let fits = !self.column.is_full()
+            && numbering.strings.len() + strings <= FIRST_OWN as usize
+            && self.all.take(more);
+        if !fits {
+            self.column.is_full.store(true, Ordering::Relaxed);
+        }
+        fits.then_some(more)
+    }
+
+    /// Returns the numbers of rows whose codes are resolved.
+    fn numbers(&self, resolved: Resolved<'_>, rows: &RowSet) -> RowNumbers {
+        let Resolved { source, of_codes } = resolved;
         // There is no number for `NO_CODE`.
         let number = |code: &u32| of_codes.get(*code as usize).copied().unwrap_or(NO_CODE);
-        let numbers = source.codes.iter().map(number).collect();
-        Some(RowNumbers { generation: self.generation(), numbers })
-    }
-
-    /// Returns the numbers of the rows that `each` visits, shared ones and those of this query.
-    fn of_some(&self, source: &StringHashes, each: impl FnOnce(&mut dyn FnMut(u32))) -> RowNumbers {
-        let mut numbers = vec![NO_CODE; source.codes.len()];
-        let mut of_codes = vec![NO_CODE; source.hashes.len()];
-        let (shared, mut own) = (self.column.numbering.read(), self.own.lock());
-        each(&mut |row| {
-            let Some(code) = source.codes.get(row as usize) else { return };
-            let Some(number) = of_codes.get_mut(*code as usize) else { return };
-            if *number == NO_CODE
-                && let Some(hash) = source.hashes.get(*code as usize)
-            {
-                let new = || FIRST_OWN | own.numbering.number(*hash);
-                *number = shared.get(*hash).unwrap_or_else(new);
+        let numbers = match rows {
+            RowSet::All => source.codes.iter().map(number).collect(),
+            RowSet::Some(rows) => {
+                let mut numbers = vec![NO_CODE; source.codes.len()];
+                for row in rows {
+                    let row = row as usize;
+                    if let (Some(into), Some(code)) = (numbers.get_mut(row), source.codes.get(row))
+                    {
+                        *into = number(code);
+                    }
+                }
+                numbers
             }
-            if let Some(of_row) = numbers.get_mut(row as usize) {
-                *of_row = *number;
-            }
-        });
+        };
         RowNumbers { generation: self.generation(), numbers }
     }
 
@@ -253,6 +275,49 @@ impl NumbersInUse<'_> {
         let mut own = self.own.lock();
         let bytes = own.numbering.bytes();
         bytes.saturating_sub(std::mem::replace(&mut own.paid, bytes))
+    }
+}
+
+/// The numbers of the strings of a source, as far as they are known.
+struct Resolved<'s> {
+    source: &'s StringHashes,
+    /// [`NO_CODE`] where the number is not known.
+    of_codes: Vec<u32>,
+}
+
+impl Resolved<'_> {
+    /// Returns the codes of some rows, each once.
+    fn codes_of(&self, rows: &RowSet) -> Vec<u32> {
+        let (mut codes, mut seen) = (Vec::new(), vec![false; self.of_codes.len()]);
+        rows.each(self.source.codes.len() as u32, &mut |row| {
+            if let Some(code) = self.source.codes.get(row as usize)
+                && let Some(seen) = seen.get_mut(*code as usize)
+                && !std::mem::replace(seen, true)
+            {
+                codes.push(*code);
+            }
+        });
+        codes
+    }
+
+    /// Returns those of `codes` that have no number yet.
+    fn missing(&self, codes: &[u32]) -> Vec<u32> {
+        let is_missing = |code: &&u32| self.of_codes.get(**code as usize) == Some(&NO_CODE);
+        codes.iter().filter(is_missing).copied().collect()
+    }
+
+    /// Sets the number of a code, given its hash.
+    fn set(&mut self, code: u32, number: impl FnOnce(u128) -> Option<u32>) {
+        let hash = self.source.hashes.get(code as usize);
+        if let (Some(into), Some(hash)) = (self.of_codes.get_mut(code as usize), hash) {
+            *into = number(*hash).unwrap_or(NO_CODE);
+        }
+    }
+}
+
+impl ColumnNumbers {
+    fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
     }
 }
 
@@ -316,7 +381,12 @@ mod tests {
     }
 
     fn some(numbers: &NumbersInUse<'_>, source: &StringHashes, rows: &[u32]) -> Vec<u32> {
-        numbers.of_some(source, |visit| rows.iter().for_each(|row| visit(*row))).numbers
+        numbers.of_rows(source, &RowSet::Some(rows.iter().copied().collect())).0.numbers
+    }
+
+    fn shared(numbers: &NumbersInUse<'_>, source: &StringHashes) -> Option<Vec<u32>> {
+        let (rows, is_shared) = numbers.of_rows(source, &RowSet::All);
+        is_shared.then_some(rows.numbers)
     }
 
     fn with(bytes_max: usize) -> (StringNumbers, Clock) {
@@ -329,13 +399,16 @@ mod tests {
         let (all, _clock) = with(1 << 20);
         let first = all.of(&EventGroupBy::User);
         let rows = source(0..2, vec![1, NO_CODE, 0, 1]);
-        assert_eq!(first.shared(&rows).unwrap().numbers, [1, NO_CODE, 0, 1]);
+        assert_eq!(shared(&first, &rows).unwrap(), [1, NO_CODE, 0, 1]);
         drop(first);
         let second = all.of(&EventGroupBy::User);
-        assert_eq!(second.shared(&each(1..4)).unwrap().numbers, [1, 2, 3]);
+        assert_eq!(shared(&second, &each(1..4)).unwrap(), [1, 2, 3]);
         assert_eq!((second.bound(), second.take_grown()), (4, 0));
+        // Of few rows only their strings are numbered.
+        let few = some(&second, &each(4..24), &[3, 9]);
+        assert_eq!((few[3], few[9], few[4], second.bound()), (4, 5, NO_CODE, 6));
         let other = all.of(&EventGroupBy::Name);
-        assert_eq!(other.shared(&each(3..4)).unwrap().numbers, [0]);
+        assert_eq!(shared(&other, &each(3..4)).unwrap(), [0]);
         assert_ne!(other.generation(), second.generation());
     }
 
@@ -343,45 +416,61 @@ mod tests {
     fn strings_without_room_have_numbers_of_the_query_which_pays_for_them() {
         let (all, _clock) = with(20_000);
         let numbers = all.of(&EventGroupBy::User);
-        assert!(numbers.shared(&each(0..100)).is_some());
-        assert!(numbers.shared(&each(0..10_000)).is_none());
+        assert!(shared(&numbers, &each(0..100)).is_some());
+        assert!(shared(&numbers, &each(98..10_000)).is_none());
         assert!(all.bytes() > 0 && all.bytes() <= 20_000);
-        // Known strings keep their numbers, and only selected rows get one.
-        let rows = some(&numbers, &each(98..10_000), &[0, 2, 3, 9_000]);
+        let first = some(&numbers, &each(99..101), &[0, 1]);
+        assert_eq!((first[0], first[1] >= FIRST_OWN), (99, true));
+        assert!(numbers.take_grown() > 100_000 && numbers.take_grown() == 0);
+        // Another query does not know them, and few rows take little.
+        let other = all.of(&EventGroupBy::User);
+        let rows = some(&other, &each(98..10_000), &[0, 2, 3, 9_000]);
         assert_eq!(rows[..5], [98, NO_CODE, FIRST_OWN, FIRST_OWN + 1, NO_CODE]);
         assert_eq!(rows[9_000], FIRST_OWN + 2);
-        assert_eq!(some(&numbers, &each(101..102), &[0]), [FIRST_OWN + 1]);
-        let grown = numbers.take_grown();
-        assert!(grown > 0 && grown < 1_000 && numbers.take_grown() == 0);
-        // Another query does not know them.
-        assert_eq!(some(&all.of(&EventGroupBy::User), &each(101..102), &[0]), [FIRST_OWN]);
+        assert_eq!(some(&other, &each(101..102), &[0]), [FIRST_OWN + 1]);
+        assert!((1..1_000).contains(&other.take_grown()));
+    }
+
+    #[test]
+    fn a_string_has_one_number_in_a_query_whatever_others_add() {
+        let (all, _clock) = with(20_000);
+        let (query, other) = (all.of(&EventGroupBy::User), all.of(&EventGroupBy::User));
+        assert!(shared(&query, &each(0..10_000)).is_none());
+        let before = some(&query, &each(0..20), &[0, 1]);
+        // There is room for some strings, but the query has numbered them.
+        assert!(shared(&other, &each(0..20)).is_none());
+        assert_eq!(some(&query, &each(0..20), &[0, 1]), before);
+        assert_eq!(shared(&query, &each(0..20)), None);
+        assert_eq!(query.of_rows(&each(0..2), &RowSet::All).0.numbers, before[..2]);
     }
 
     #[test]
     fn unused_numbers_make_room_and_used_ones_do_not() {
-        let (all, _clock) = with(20_000);
+        let (all, clock) = with(20_000);
         let names = all.of(&EventGroupBy::Name);
-        assert!(names.shared(&each(0..400)).is_some());
+        assert!(shared(&names, &each(0..400)).is_some());
         let users = all.of(&EventGroupBy::User);
-        assert!(users.shared(&each(0..400)).is_none());
-        drop(names);
-        assert!(users.shared(&each(0..400)).is_some());
-        assert!(all.bytes() <= 20_000);
-        drop((users, all.of(&EventGroupBy::Name)));
-        assert_eq!(all.columns.lock().len(), 2);
+        assert!(shared(&users, &each(0..400)).is_none());
+        drop((names, users));
+        clock.pass(FULL_FOR);
+        let users = all.of(&EventGroupBy::User);
+        assert!(shared(&users, &each(0..400)).is_some());
+        assert!(all.bytes() > 0 && all.bytes() <= 20_000);
+        assert_eq!(all.columns.lock().len(), 1);
     }
 
     #[test]
     fn a_full_column_begins_again_after_a_while() {
         let (all, clock) = with(20_000);
         let generation = || all.of(&EventGroupBy::User).generation();
-        assert!(all.of(&EventGroupBy::User).shared(&each(0..10)).is_some());
+        assert!(shared(&all.of(&EventGroupBy::User), &each(0..10)).is_some());
         let first = generation();
         clock.pass(FULL_FOR);
         assert_eq!(generation(), first);
-        assert!(all.of(&EventGroupBy::User).shared(&each(0..10_000)).is_none());
-        assert_ne!(generation(), first);
-        assert_eq!(all.bytes(), 0);
+        assert!(shared(&all.of(&EventGroupBy::User), &each(0..10_000)).is_none());
+        let second = generation();
+        assert_ne!(second, first);
+        assert_eq!((generation(), all.bytes()), (second, 0));
     }
 
     #[test]
@@ -399,7 +488,8 @@ mod tests {
     fn the_number_of_columns_is_limited() {
         let (all, _clock) = with(1 << 20);
         for n in 0..3 * COLUMNS_MAX {
-            assert!(all.of(&EventGroupBy::Tag(n.to_string())).shared(&each(0..1)).is_some());
+            let column = EventGroupBy::Tag(n.to_string());
+            assert!(shared(&all.of(&column), &each(0..1)).is_some());
         }
         assert_eq!(all.columns.lock().len(), COLUMNS_MAX);
     }
