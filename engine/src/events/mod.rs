@@ -8,6 +8,7 @@ mod event_store;
 mod head;
 mod keys;
 mod load;
+mod numbering;
 mod path;
 mod query;
 mod seal;

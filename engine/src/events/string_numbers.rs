@@ -4,26 +4,26 @@
 //! The shared numbers of all columns take a bounded amount of memory. A string for which none is
 //! left gets a number of the query alone, which the query pays for, and the block it is in is looked
 //! up again by the next query. No other string of the column is shared any more then. The shared numbers of a column are of one *generation*. Those that
-//! were not used for longest make room for others, and those of a column that had too many strings
-//! are given up after [`FULL_FOR`], since many may no longer occur; the next query then begins a new
-//! generation, and what blocks have cached of the old one is replaced.
+//! were not used for longest make room for others, and those of a column that found no room are given
+//! up after [`FULL_FOR`], once no query uses them; the next one then begins a new generation, and
+//! what blocks have cached of the old one is replaced.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use parking_lot::{Mutex, RwLock};
 
+use super::numbering::Numbering;
 use super::{NO_CODE, RowSet, StringHashes};
 use crate::clock::Clock;
 use crate::model::EventGroupBy;
 
 /// The most columns with shared numbers.
 const COLUMNS_MAX: usize = 64;
-/// How long the numbers of a column are used for which there was not enough memory.
-const FULL_FOR: Duration = Duration::from_secs(3600);
+/// How long the numbers of a column are used for which there was not enough memory: after that it
+/// may have fewer strings, or others more room.
+const FULL_FOR: Duration = Duration::from_secs(60);
 /// One in so many rows of a source must be wanted for the strings of all of them to be numbered.
 const ROWS_PER_SELECTED: u64 = 4;
 /// Numbers of one query begin here: above those that are shared.
@@ -44,30 +44,14 @@ pub(crate) struct StringNumbers {
 #[derive(Debug)]
 struct ColumnNumbers {
     generation: u64,
-    /// In steady time.
-    begun: Duration,
     numbering: RwLock<Numbering>,
     /// An upper bound for all numbers.
     len: AtomicUsize,
-    /// Whether a string found no room. Set with `numbering` locked, which does not change any more
-    /// from then on.
-    is_full: AtomicBool,
+    /// The steady time at which a string found no room. Set with `numbering` locked, which does not
+    /// change any more from then on.
+    full_since: OnceLock<Duration>,
     /// The bytes of all columns, of which this one gives back its own when it is dropped.
     bytes_of_all: Arc<AtomicUsize>,
-}
-
-/// Numbers of strings, from 0 in order of first occurrence.
-#[derive(Debug, Default)]
-struct Numbering {
-    strings: HashTable<NumberedString>,
-}
-
-/// A 128-bit hash in two halves, which need an alignment of only 8 bytes.
-#[derive(Debug)]
-struct NumberedString {
-    low: u64,
-    high: u64,
-    number: u32,
 }
 
 /// The numbers of the rows of a source.
@@ -110,6 +94,10 @@ impl StringNumbers {
     /// Returns the numbers of a column for a query.
     pub(crate) fn of(&self, column: &EventGroupBy) -> NumbersInUse<'_> {
         let mut columns = self.columns.lock();
+        // Those of tags that no event has must not push out others.
+        columns.retain(|(of, known)| {
+            of == column || known.len.load(Ordering::Relaxed) > 0 || Arc::strong_count(known) > 1
+        });
         let known = columns.iter().position(|(of, _)| of == column);
         let known =
             known.map(|at| columns.remove(at)).filter(|(_, known)| !self.is_outdated(known));
@@ -123,17 +111,19 @@ impl StringNumbers {
     fn new_column(&self) -> ColumnNumbers {
         ColumnNumbers {
             generation: self.generations.fetch_add(1, Ordering::Relaxed),
-            begun: self.clock.steady(),
             numbering: RwLock::default(),
             len: AtomicUsize::new(0),
-            is_full: AtomicBool::new(false),
+            full_since: OnceLock::new(),
             bytes_of_all: Arc::clone(&self.bytes),
         }
     }
 
-    fn is_outdated(&self, column: &ColumnNumbers) -> bool {
-        let age = self.clock.steady().saturating_sub(column.begun);
-        column.is_full() && age >= FULL_FOR
+    /// Returns whether a column is full for long enough, and no query uses it: one that does would
+    /// keep its memory.
+    fn is_outdated(&self, column: &Arc<ColumnNumbers>) -> bool {
+        let age = |since: &Duration| self.clock.steady().saturating_sub(*since);
+        Arc::strong_count(column) == 1
+            && column.full_since.get().is_some_and(|since| age(since) >= FULL_FOR)
     }
 
     /// Returns the bytes in memory.
@@ -144,8 +134,8 @@ impl StringNumbers {
     /// Takes `more` bytes, for which numbers that no query uses are given up if necessary, those
     /// first that were not used for longest. Returns whether there are as many.
     fn take(&self, more: usize) -> bool {
-        if more > self.bytes_max {
-            return false;
+        if more == 0 || more > self.bytes_max {
+            return more == 0;
         }
         let with = |bytes: usize| bytes.checked_add(more).filter(|sum| *sum <= self.bytes_max);
         let try_take =
@@ -187,8 +177,7 @@ impl NumbersInUse<'_> {
         let mut resolved = Resolved { source, of_codes: vec![NO_CODE; source.hashes.len()] };
         let all = source.codes.len() as u32;
         let is_most = rows.len(all).saturating_mul(ROWS_PER_SELECTED) >= u64::from(all);
-        // Once a string found no room, most sources have some that find none.
-        let is_shared = is_most && !self.column.is_full() && {
+        let is_shared = is_most && {
             let codes: Vec<u32> = (0..source.hashes.len() as u32).collect();
             self.share(&mut resolved, &codes)
         };
@@ -211,27 +200,33 @@ impl NumbersInUse<'_> {
         let look_up = |resolved: &mut Resolved<'_>, known: &Numbering| {
             let missing = resolved.missing(codes);
             missing.iter().for_each(|code| resolved.set(*code, |hash| known.get(hash)));
+            resolved.missing(codes)
         };
-        look_up(resolved, &self.column.numbering.read());
-        let missing = resolved.missing(codes);
+        let numbering = self.column.numbering.read();
+        let missing = look_up(resolved, &numbering);
+        if missing.is_empty() || self.column.is_full() {
+            return missing.is_empty();
+        }
+        drop(numbering);
+        let mut numbering = self.column.numbering.write();
+        // Others may have added some since.
+        let missing = look_up(resolved, &numbering);
         if missing.is_empty() {
             return true;
         }
-        let mut numbering = self.column.numbering.write();
         if let Some(taken) = self.take_for(&numbering, missing.len()) {
             let before = numbering.bytes();
+            numbering.reserve(missing.len());
             missing
                 .iter()
                 .for_each(|code| resolved.set(*code, |hash| Some(numbering.number(hash))));
             // What was taken is an upper bound.
-            self.all.bytes.fetch_add(numbering.bytes() - before, Ordering::Relaxed);
-            self.all.bytes.fetch_sub(taken, Ordering::Relaxed);
-            self.column.len.store(numbering.strings.len(), Ordering::Relaxed);
+            let unused = taken.saturating_sub(numbering.bytes() - before);
+            self.all.bytes.fetch_sub(unused, Ordering::Relaxed);
+            self.column.len.store(numbering.len(), Ordering::Relaxed);
             return true;
         }
-        // Others may have added some since.
-        look_up(resolved, &numbering);
-        resolved.missing(codes).is_empty()
+        false
     }
 
     /// Takes memory for so many more strings. `None` if there is not enough: the column is full from
@@ -240,10 +235,10 @@ impl NumbersInUse<'_> {
     fn take_for(&self, numbering: &Numbering, strings: usize) -> Option<usize> {
         let more = numbering.growth(strings);
         let fits = !self.column.is_full()
-            && numbering.strings.len() + strings <= FIRST_OWN as usize
+            && numbering.len() + strings <= FIRST_OWN as usize
             && self.all.take(more);
         if !fits {
-            self.column.is_full.store(true, Ordering::Relaxed);
+            self.column.full_since.get_or_init(|| self.all.clock.steady());
         }
         fits.then_some(more)
     }
@@ -317,51 +312,8 @@ impl Resolved<'_> {
 
 impl ColumnNumbers {
     fn is_full(&self) -> bool {
-        self.is_full.load(Ordering::Relaxed)
+        self.full_since.get().is_some()
     }
-}
-
-impl Numbering {
-    fn get(&self, hash: u128) -> Option<u32> {
-        let (low, high) = halves(hash);
-        let matches = |text: &NumberedString| text.low == low && text.high == high;
-        self.strings.find(low, matches).map(|text| text.number)
-    }
-
-    /// Returns the number of the string with this hash, assigning a new one if it has none.
-    #[inline]
-    fn number(&mut self, hash: u128) -> u32 {
-        let (low, high) = halves(hash);
-        let next = self.strings.len() as u32;
-        let matches = |text: &NumberedString| text.low == low && text.high == high;
-        match self.strings.entry(low, matches, |text| text.low) {
-            Entry::Occupied(text) => text.get().number,
-            Entry::Vacant(place) => {
-                place.insert(NumberedString { low, high, number: next });
-                next
-            }
-        }
-    }
-
-    /// Returns the bytes by which the table grows for so many more strings, at most.
-    fn growth(&self, more: usize) -> usize {
-        let strings = self.strings.len() + more;
-        if strings <= self.strings.capacity() {
-            return 0;
-        }
-        // Seven of eight places are filled; each has a byte beside it.
-        let places = (strings * 8 / 7 + 16).next_power_of_two();
-        (places * (size_of::<NumberedString>() + 1) + 64).saturating_sub(self.bytes())
-    }
-
-    /// Returns the bytes in memory.
-    fn bytes(&self) -> usize {
-        self.strings.allocation_size()
-    }
-}
-
-fn halves(hash: u128) -> (u64, u64) {
-    (hash as u64, (hash >> 64) as u64)
 }
 
 #[cfg(test)]
@@ -466,22 +418,17 @@ mod tests {
         assert!(shared(&all.of(&EventGroupBy::User), &each(0..10)).is_some());
         let first = generation();
         clock.pass(FULL_FOR);
+        let query = all.of(&EventGroupBy::User);
+        assert!(shared(&query, &each(0..10_000)).is_none());
+        // Sources whose strings are all known are still shared.
+        assert!(shared(&query, &each(0..10)).is_some());
         assert_eq!(generation(), first);
-        assert!(shared(&all.of(&EventGroupBy::User), &each(0..10_000)).is_none());
-        let second = generation();
-        assert_ne!(second, first);
-        assert_eq!((generation(), all.bytes()), (second, 0));
-    }
-
-    #[test]
-    fn what_is_taken_is_no_less_than_the_table_grows() {
-        let mut numbering = Numbering::default();
-        for strings in 0..3_000 {
-            let (before, growth) = (numbering.bytes(), numbering.growth(1));
-            numbering.strings.reserve(1, |text| text.low);
-            numbering.number(strings * 0x9e37_79b9_7f4a_7c15);
-            assert!(numbering.bytes() - before <= growth, "{strings} strings");
-        }
+        clock.pass(FULL_FOR);
+        assert_eq!(generation(), first, "a query uses the numbers");
+        drop(query);
+        let next = all.of(&EventGroupBy::User);
+        assert_ne!(next.generation(), first);
+        assert_eq!(all.bytes(), 0);
     }
 
     #[test]

@@ -241,7 +241,7 @@ impl<'b> Accumulator<'b> {
             for slot in worker.slots {
                 let at = merged.slot(groups[slot.group.0 as usize], slot.start);
                 let cell = &mut merged.slots[at].cell;
-                let before = cell.bytes();
+                let before = cell.bytes() + slot.cell.bytes();
                 cell.merge(&slot.cell);
                 let grown = cell.bytes().saturating_sub(before);
                 if merged.wanted.strings {

@@ -45,10 +45,9 @@ impl NumberSet {
         self.bits.reserve_exact(words - self.bits.len());
         self.bits.resize(words, 0);
         let end = u32::try_from(words * 64).unwrap_or(u32::MAX);
-        let mut moved = self.rest.clone();
-        moved.remove_range(end..);
+        let moved: Vec<u32> = self.rest.range(..end).collect();
         self.rest.remove_range(..end);
-        moved.iter().for_each(|number| self.insert(number));
+        moved.into_iter().for_each(|number| self.insert(number));
     }
 
     #[inline]

@@ -40,6 +40,10 @@ static POOLS: LazyLock<Vec<ThreadPool>> = LazyLock::new(|| {
     vec![pool(1), pool(3)]
 });
 
+/// Numbers of strings that all queries of a pool use: with several threads there is room for few.
+static NUMBERS: LazyLock<Vec<StringNumbers>> =
+    LazyLock::new(|| [1 << 20, 600].map(|bytes| StringNumbers::new(bytes, Clock::system())).into());
+
 /// The result of a query, and the indices of the sources reported as corrupt.
 pub(super) type Outcome<T> = (Result<T>, BTreeSet<usize>);
 
@@ -48,19 +52,17 @@ pub(super) fn run<T: PartialEq + std::fmt::Debug>(
     limits: Limits,
     query: impl Fn(&QueryContext<'_>) -> Result<T>,
 ) -> Outcome<T> {
-    let mut answers = POOLS.iter().map(|pool| {
+    let mut answers = POOLS.iter().zip(NUMBERS.iter()).map(|(pool, string_numbers)| {
         let reported = Mutex::new(BTreeSet::new());
         let damaged =
             |index: usize, _: &Error| assert!(reported.lock().insert(index), "reported twice");
         let in_progress = QueryInProgress::begin(&Memory::unlimited(), limits.bytes_max);
         let limits = limits.query;
-        // With one thread numbers of strings are shared, with several there is room for few.
-        let shared_bytes = if pool.current_num_threads() == 1 { 1 << 20 } else { 300 };
         let answer = query(&QueryContext {
             pool,
             limits,
             in_progress: &in_progress,
-            string_numbers: &StringNumbers::new(shared_bytes, Clock::system()),
+            string_numbers,
             damaged: &damaged,
         });
         (answer, reported.into_inner())
