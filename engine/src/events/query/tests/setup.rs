@@ -40,9 +40,11 @@ static POOLS: LazyLock<Vec<ThreadPool>> = LazyLock::new(|| {
     vec![pool(1), pool(3)]
 });
 
-/// Numbers of strings that all queries of a pool use: with several threads there is room for few.
-static NUMBERS: LazyLock<Vec<StringNumbers>> =
-    LazyLock::new(|| [1 << 20, 600].map(|bytes| StringNumbers::new(bytes, Clock::system())).into());
+/// Numbers of strings that all queries of a pool use: with several threads there is room for few,
+/// with one for not much more than a thousand.
+static NUMBERS: LazyLock<Vec<StringNumbers>> = LazyLock::new(|| {
+    [64 << 10, 600].map(|bytes| StringNumbers::new(bytes, Clock::system())).into()
+});
 
 /// The result of a query, and the indices of the sources reported as corrupt.
 pub(super) type Outcome<T> = (Result<T>, BTreeSet<usize>);
