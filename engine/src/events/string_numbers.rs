@@ -2,11 +2,13 @@
 //! strings: once a block knows the numbers of its rows, a query sets a bit for each of them.
 //!
 //! The shared numbers of all columns take a bounded amount of memory. A string for which none is
-//! left gets a number of the query alone, which the query pays for, and the block it is in is looked
-//! up again by the next query. No other string of the column is shared any more then. The shared numbers of a column are of one *generation*. Those that
-//! were not used for longest make room for others, and those of a column that found no room are given
-//! up after [`FULL_FOR`], once no query uses them; the next one then begins a new generation, and
-//! what blocks have cached of the old one is replaced.
+//! left gets a number of the query alone, which the query pays for, and the block it is in is
+//! looked up again by the next query. No other string of the column is shared any more then.
+//!
+//! The shared numbers of a column are of one *generation*. Those that were not used for longest
+//! make room for others, and those of a column that found no room are given up after [`FULL_FOR`],
+//! once no query uses them; the next one then begins a new generation, and what blocks have cached
+//! of the old one is replaced.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

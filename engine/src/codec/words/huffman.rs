@@ -175,8 +175,8 @@ fn code_lengths(frequencies: &[u32]) -> Option<Vec<u8>> {
     Some(lengths)
 }
 
-/// Returns the number of codes of each length, of which none is longer than [`CODE_BITS_MAX`]: where
-/// codes are cut, others become longer, as in `miniz` by Rich Geldreich.
+/// Returns the number of codes of each length, of which none is longer than [`CODE_BITS_MAX`]:
+/// where codes are cut, others become longer, as in `miniz` by Rich Geldreich.
 fn limited(depths: &[u32]) -> [u32; CODE_BITS_MAX as usize + 1] {
     let mut of_length = [0; CODE_BITS_MAX as usize + 1];
     let mut taken = 0;

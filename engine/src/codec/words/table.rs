@@ -95,7 +95,8 @@ impl Entry {
         usize::from(low_byte(self.0 >> (16 + 8 * place)))
     }
 
-    /// Appends an entry of one word, unless that takes more than `bits_max` bits or too many values.
+    /// Appends an entry of one word, unless that takes more than `bits_max` bits or too many
+    /// values.
     fn then(self, next: Self, bits_max: u32) -> Option<Self> {
         let (bits, values) = (self.bits() + next.bits(), self.values() + next.values());
         if bits > bits_max as usize || values > ENTRY_VALUES {
