@@ -231,9 +231,9 @@ impl NumbersInUse<'_> {
         false
     }
 
-    /// Takes memory for so many more strings. `None` if there is not enough: the column is full from
-    /// now on, and no string is added any more, so that none has a number of a query and then a
-    /// shared one too.
+    /// Takes memory for so many more strings. `None` if there is not enough: the column is full
+    /// from now on, and no string is added any more, so that none has a number of a query and then
+    /// a shared one too.
     fn take_for(&self, numbering: &Numbering, strings: usize) -> Option<usize> {
         let more = numbering.growth(strings);
         let fits = !self.column.is_full()

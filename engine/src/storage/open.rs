@@ -163,9 +163,9 @@ pub(super) fn try_open(
     Ok(Database::new(db))
 }
 
-/// Removes all of RocksDB's options files except the newest, and replaces that by a hole of the same
-/// length, which takes no space. They are never read, but RocksDB copies the newest with its tables;
-/// the two that it keeps would be a tenth of a small database.
+/// Removes all of RocksDB's options files except the newest, and replaces that by a hole of the
+/// same length, which takes no space. They are never read, but RocksDB copies the newest with its
+/// tables; the two that it keeps would be a tenth of a small database.
 fn thin_out_options(dir: &Path) {
     let number = |path: &PathBuf| -> Option<u64> {
         path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
