@@ -191,7 +191,8 @@ fn files(dir: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(files(&path));
-        } else if path.metadata().unwrap().len() > 0 {
+        } else if path.metadata().is_ok_and(|file| file.len() > 0) {
+            // One that a running engine has just renamed or removed is left out.
             found.push(path);
         }
     }
