@@ -82,8 +82,8 @@ pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> Codec
     Ok(())
 }
 
-/// Appends a code of words where it is about as small as pco can be, since it takes a fifth of the
-/// time to encode and to decode; otherwise the smaller of both.
+/// Appends a code of words where it is about as small as pco can be, since it takes a seventh of
+/// the time to encode and a third to decode; otherwise the smaller of both.
 fn encode_compressed(
     values: &[i64],
     range: (i64, i64),

@@ -170,7 +170,7 @@ fn thin_out_options(dir: &Path) {
     let number = |path: &PathBuf| -> Option<u64> {
         path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
     };
-    // Files that cannot be listed, removed or replaced are at a later open.
+    // What fails here is tried again at the next open.
     let Ok(mut all) = paths_in(dir) else { return };
     all.retain(|path| number(path).is_some());
     let Some(newest) = all.iter().max_by_key(|path| number(path)).cloned() else { return };
