@@ -31,12 +31,14 @@ const ROWS_PER_SELECTED: u64 = 4;
 /// Numbers of one query begin here: above those that are shared.
 const FIRST_OWN: u32 = 1 << 31;
 
+/// No two generations of any column are the same.
+static NEXT_GENERATION: AtomicU64 = AtomicU64::new(1);
+
 /// The shared numbers of all columns.
 #[derive(Debug)]
 pub(crate) struct StringNumbers {
     /// In the order of use, last used last.
     columns: Mutex<Vec<(EventGroupBy, Arc<ColumnNumbers>)>>,
-    generations: AtomicU64,
     bytes: Arc<AtomicUsize>,
     bytes_max: usize,
     clock: Clock,
@@ -84,13 +86,7 @@ struct OwnNumbers {
 impl StringNumbers {
     /// Shares numbers in at most `bytes_max` bytes.
     pub(crate) fn new(bytes_max: usize, clock: Clock) -> Self {
-        Self {
-            columns: Mutex::default(),
-            generations: AtomicU64::new(1),
-            bytes: Arc::default(),
-            bytes_max,
-            clock,
-        }
+        Self { columns: Mutex::default(), bytes: Arc::default(), bytes_max, clock }
     }
 
     /// Returns the numbers of a column for a query.
@@ -112,7 +108,7 @@ impl StringNumbers {
 
     fn new_column(&self) -> ColumnNumbers {
         ColumnNumbers {
-            generation: self.generations.fetch_add(1, Ordering::Relaxed),
+            generation: NEXT_GENERATION.fetch_add(1, Ordering::Relaxed),
             numbering: RwLock::default(),
             len: AtomicUsize::new(0),
             full_since: OnceLock::new(),

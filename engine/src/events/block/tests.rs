@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::*;
+use crate::clock::Clock;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::events::{EventSource, NO_CODE, Numbers, RowSet};
+use crate::events::{EventSource, NO_CODE, Numbers, RowSet, StringNumbers};
 use crate::model::{
     Event, EventField, EventGroupBy, EventId, EventRows, NameFilter, NewEvent, Properties,
     TagCondition, TagFilter, TimestampMs,
@@ -229,6 +230,7 @@ fn check_source(encoded: &EncodedHistory, block: &EventBlock<'_>) {
         EventGroupBy::Tag("none".into()),
     ] {
         check_groups(events, block, &by);
+        check_numbers(events, block, &by);
     }
     let paths: [&[&str]; 8] =
         [&["a"], &["b"], &["a", "b"], &["a.b"], &["items"], &["total"], &["a", "a"], &["list"]];
@@ -245,6 +247,37 @@ fn check_source(encoded: &EncodedHistory, block: &EventBlock<'_>) {
             }
             assert_eq!(block.numbers(&field, rows).unwrap(), expected, "{field:?}");
         }
+    }
+}
+
+fn text_of<'e>(event: &'e Event, by: &EventGroupBy) -> Option<&'e str> {
+    match by {
+        EventGroupBy::Name => Some(&event.name),
+        EventGroupBy::User => event.user.as_deref(),
+        EventGroupBy::Tag(key) => tag(event, key),
+    }
+}
+
+/// Checks that rows have the same number if they have the same string, whether there is room to
+/// share the numbers of all strings or of few, for all rows and for few, the first time and again.
+fn check_numbers(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
+    let few = RowSet::Some((0..block.rows()).step_by(7).collect());
+    for bytes_max in [1 << 20, 600] {
+        let numbers = StringNumbers::new(bytes_max, Clock::system());
+        let in_use = numbers.of(by);
+        let mut known = BTreeMap::new();
+        for rows in [&few, &RowSet::All, &few, &RowSet::All] {
+            let found = block.string_numbers(by, &in_use, rows).unwrap();
+            for row in rows.to_bitmap(block.rows()) {
+                let text = text_of(&events[row as usize], by);
+                let number = found.as_ref().map_or(NO_CODE, |found| found.numbers[row as usize]);
+                assert_eq!(text.is_some(), number != NO_CODE, "{by:?}, row {row}");
+                let first = *known.entry(text).or_insert(number);
+                assert_eq!(first, number, "{by:?}, row {row}");
+            }
+        }
+        let different: std::collections::BTreeSet<u32> = known.values().copied().collect();
+        assert_eq!(different.len(), known.len(), "{by:?}");
     }
 }
 
@@ -297,11 +330,7 @@ fn check_values(events: &[Event], block: &EventBlock<'_>, key: &str, values: &[&
 }
 
 fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
-    let text = |event: &Event| match by {
-        EventGroupBy::Name => Some(event.name.clone()),
-        EventGroupBy::User => event.user.clone(),
-        EventGroupBy::Tag(key) => tag(event, key).map(str::to_owned),
-    };
+    let text = |event: &Event| text_of(event, by).map(str::to_owned);
     let groups = block.groups(by).unwrap();
     let found = groups.codes.iter().map(|code| match *code {
         NO_CODE => None,
