@@ -45,6 +45,17 @@ const says = (tab, wanted, selector = "body") =>
   tab.waitForFunction((part, where) => document.querySelector(where)?.innerText.includes(part), {}, wanted, selector);
 /** Waits until the address has a text in its query. */
 const atQuery = (tab, wanted) => tab.waitForFunction((part) => decodeURIComponent(location.search).includes(part), {}, wanted);
+/** Returns where an element is in the window, once it has stayed in the page and in its place for three frames. */
+const placeOf = async (tab, selector) => (await tab.waitForFunction(async (wanted) => {
+  const element = document.querySelector(wanted);
+  const place = () => JSON.stringify(element.getBoundingClientRect());
+  if (!element) return null;
+  const before = place();
+  for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+  return element === document.querySelector(wanted) && place() === before && JSON.parse(before);
+}, {}, selector)).jsonValue();
+/** Clicks on an element once it can be clicked; one that is drawn anew meanwhile is waited for. */
+const clickOn = (tab, selector) => tab.locator(selector).click();
 /** Returns the JSON of a GET request to the API. */
 const api = (tab, path) => tab.evaluate(async (wanted) => (await fetch(`/api/v1${wanted}`)).json(), path);
 

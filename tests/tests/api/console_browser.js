@@ -131,7 +131,7 @@ async function checkSignInOver(context, base, key, report) {
   await tab.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("New key")).click());
   await dialogOpen(tab, "New key");
   await tab.type("#new-key-name", "kept");
-  await tab.click("input[value=read]");
+  await clickOn(tab, "input[value=read]");
   const status = await tab.evaluate(async () => (await fetch("/api/v1/session", { method: "DELETE" })).status);
   if (status !== 200) report(`signing out: ${status}`);
   await tab.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("Make the key")).click());

@@ -244,7 +244,7 @@ async function checkWithAxe(context, base, id, width, scheme, report) {
   await press(tab, "Versions…");
   await dialogOpen(tab, "Versions");
   await tab.waitForSelector("dialog input[type=radio]");
-  await tab.click("dialog input[type=radio]");
+  await clickOn(tab, "dialog input[type=radio]");
   await tab.waitForSelector("dialog .sketch");
   await axe(tab, label("versions"), report);
   await go(`/${id}?screen=1`);

@@ -82,7 +82,7 @@ async function checkAll(context, base, report) {
   const tab = await open(context, base, report);
   await tab.goto(`${base}/console/errors?search=Import`);
   await says(tab, "Select all shown");
-  await tab.click(".bulk input");
+  await clickOn(tab, ".bulk input");
   await click(tab, "Select all 55 that match");
   await click(tab, "Ignore…");
   await dialogOpen(tab, "Ignore");
@@ -210,7 +210,7 @@ async function checkFailures(context, base, report) {
   await tab.goto(`${base}/console/errors?search=PaymentError`);
   await says(tab, PAYMENT);
   answers.set("/api/v1/errors/bulk", { status: 403, body: JSON.stringify({ error: { code: "forbidden", message: 'the key lacks the scope "write"' } }) });
-  await tab.click(".bulk input");
+  await clickOn(tab, ".bulk input");
   await click(tab, "Ignore…");
   await dialogOpen(tab, "Ignore");
   await tab.type("#change-reason", "kept");
@@ -260,7 +260,7 @@ async function checkWithAxe(context, base, width, scheme, report) {
   const show = (path) => tab.goto(`${base}/console${path}`, { waitUntil: "networkidle0" });
   await show("/errors?status=all");
   await look("list");
-  await tab.click(".bulk input");
+  await clickOn(tab, ".bulk input");
   for (const [button, title] of [["Ignore…", "Ignore"], ["Assign…", "Assign"], ["Delete…", "Delete 50 errors?"], ["Merge…", "Merge 50 errors?"]]) {
     await click(tab, button);
     await dialogOpen(tab, title);

@@ -86,8 +86,7 @@ async function checkPan(tab, report) {
   const range = () => [Date.parse(query(tab).get("from")), Date.parse(query(tab).get("to"))];
   const [from, to] = range();
   await settled(tab);
-  await tab.waitForSelector(".u-over");
-  const box = await (await tab.$(".u-over")).boundingBox();
+  const box = await placeOf(tab, ".u-over");
   await tab.keyboard.down("Shift");
   await tab.mouse.move(box.x + box.width * 0.25, box.y + 60);
   await tab.mouse.down();
@@ -108,7 +107,7 @@ async function checkCharts(context, base, report) {
   await tab.goto(`${base}/console/explore?last=15m&q1=cpu.usage&q1.agg=max&q1.by=host&q1.tag=host%3Dweb-*`);
   await tab.waitForSelector(".u-over");
   await says(tab, "2 of 2 groups shown");
-  await tab.click("[aria-label='Copy query A as curl']");
+  await clickOn(tab, "[aria-label='Copy query A as curl']");
   await says(tab, "Copied.");
   const copied = await tab.evaluate(() => navigator.clipboard.readText());
   for (const part of [`curl '${base}/api/v1/metrics/cpu.usage/query?`, "interval=", "aggregation=max", "group_by=tags.host", "tags%5Bhost%5D=web-*", '-H "Authorization: Bearer $KEY"']) {
@@ -116,17 +115,19 @@ async function checkCharts(context, base, report) {
   }
   await tab.select("#filter-compare", "previous");
   await says(tab, "web-1, before");
-  const box = await (await tab.$(".u-over")).boundingBox();
+  await settled(tab);
+  const box = await placeOf(tab, ".u-over");
   const at = (part) => [box.x + box.width * part, box.y + box.height / 2];
   await tab.mouse.click(...at(0.5));
   await says(tab, "5 minutes before and after");
   const picked = Date.parse(query(tab).get("at"));
   if (!(Math.abs(Date.now() - 7.5 * 60_000 - picked) < 4 * 60_000)) report(`the moment is ${query(tab).get("at")}`);
+  await tab.waitForSelector(".around a[href*='/events']");
   const link = await tab.$eval(".around a[href*='/events']", (anchor) => new URL(anchor.href).searchParams.get("from"));
   if (Date.parse(link) !== picked - 5 * 60_000) report(`the link to events begins at ${link}, not before ${picked}`);
   // What was drawn before the moment was picked has gone.
-  await tab.waitForSelector(".u-over");
-  const again = await (await tab.$(".u-over")).boundingBox();
+  await settled(tab);
+  const again = await placeOf(tab, ".u-over");
   await tab.mouse.move(again.x + again.width * 0.5, again.y + 60);
   await tab.mouse.down();
   await tab.mouse.move(again.x + again.width * 0.75, again.y + 60, { steps: 5 });
@@ -201,7 +202,7 @@ async function checkCardinality(context, base, report) {
   await tab.evaluate(() => [...document.querySelectorAll("td a")].find((one) => one.textContent === "cpu.usage").click());
   await queryHas(tab, "of", "cpu.usage");
   await tab.waitForFunction(() => document.querySelector("td a")?.textContent === "host");
-  await tab.click("td a");
+  await clickOn(tab, "td a");
   await queryHas(tab, "key", "host");
   await says(tab, "<b>bold</b>");
   if ((await row("<b>bold</b>"))?.[1] !== "1") report(`<b>bold</b>: ${await row("<b>bold</b>")}`);
@@ -261,7 +262,7 @@ async function checkLive(context, base, key, report) {
   };
   await send("live.first");
   await says(tab, "live.first");
-  await tab.click("[aria-label='Pin live.first']");
+  await clickOn(tab, "[aria-label='Pin live.first']");
   await says(tab, "Pinned");
   await tab.evaluate(() => [...document.querySelectorAll("button")].find((one) => one.textContent.trim() === "Pause").click());
   await says(tab, "Paused");

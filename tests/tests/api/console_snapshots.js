@@ -116,7 +116,7 @@ async function checkCapture(context, base, failed, page, report) {
   await tab.waitForSelector("#new-url[aria-invalid]");
   await tab.$eval("#new-url", (field) => field.select());
   await tab.keyboard.type(page);
-  await tab.click("[name=compare]");
+  await clickOn(tab, "[name=compare]");
   await tab.focus("#new-url");
   await tab.keyboard.press("Enter");
   // Captured, compared, and shown.

@@ -87,9 +87,12 @@ export function Combobox({ id, label, value = "", load, onChoose, placeholder = 
   const { ask, stop, isAsking } = useSuggestions(load, (next) => {
     const first = isEntered.current && next.active === 0 ? next.options[0] : null;
     isEntered.current = false;
-    isPicked.current = false;
+    // What was picked from an earlier list stays picked, if it is in this one too.
+    const picked = isPicked.current ? list.options[list.active]?.value : null;
+    const kept = picked === null ? -1 : next.options.findIndex(({ value: suggested }) => suggested === picked);
+    isPicked.current = kept >= 0;
     if (first) choose(first.value);
-    else setList(next);
+    else setList(kept >= 0 ? { ...next, active: kept } : next);
   }, isFree);
   const pick = (active) => {
     isPicked.current = true;
