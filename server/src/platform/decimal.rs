@@ -45,6 +45,12 @@ impl Decimal {
         self.digits + usize::from(self.decimals.is_some())
     }
 
+    /// Returns all digits as an integer; wraps beyond [`DIGITS_MAX`] digits.
+    #[inline]
+    pub fn mantissa(self) -> u64 {
+        self.mantissa
+    }
+
     /// Returns the number of digits before the point.
     #[inline]
     pub fn whole(self) -> usize {

@@ -3,9 +3,14 @@
 //! A document is plain if its strings have no escapes: then a string ends at the next quote, and
 //! all strings borrow from the body. The reader gives up at anything unexpected; the [general
 //! reader](super::with_document) then decides whether the body is JSON and what is wrong with it.
+//! Every byte is looked at once, except by the check that the whole is UTF-8.
 
 use super::number::{any_number, number_len};
+use super::read::Number;
 use crate::platform::decimal::Decimal;
+
+/// Digits of an integer that every 64-bit type has room for.
+const SHORT_DIGITS_MAX: usize = 18;
 
 /// A position in a plain document. The methods skip leading white space. They return `None`, at an
 /// arbitrary position, if they find something else than they read.
@@ -13,9 +18,6 @@ use crate::platform::decimal::Decimal;
 pub struct Cursor<'b> {
     text: &'b str,
     at: usize,
-    /// The next line break or tab, unless it precedes the cursor. They are valid between values and
-    /// not in strings. Other control characters are never valid.
-    next_break: usize,
 }
 
 /// A value that is neither an object nor an array.
@@ -24,7 +26,7 @@ pub enum Scalar<'b> {
     /// `null`
     Null,
     /// `true` or `false`
-    Bool,
+    Boolean(bool),
     /// A finite number.
     Number(f64),
     /// A string.
@@ -32,20 +34,19 @@ pub enum Scalar<'b> {
 }
 
 impl<'b> Cursor<'b> {
-    /// Returns a cursor at the beginning of a document, if it is plain.
+    /// Returns a cursor at the beginning of a document, if it is UTF-8.
     pub fn new(body: &'b [u8]) -> Option<Self> {
-        // Without an early exit the loop can be vectorized.
-        let (odd, breaks) = body.iter().fold((false, false), |(odd, breaks), byte| {
-            let is_break = matches!(byte, b'\n' | b'\r' | b'\t');
-            (odd | (*byte == b'\\') | (*byte < b' ') & !is_break, breaks | is_break)
-        });
-        let text = if odd { None } else { std::str::from_utf8(body).ok() };
-        text.map(|text| Self { text, at: 0, next_break: if breaks { 0 } else { usize::MAX } })
+        std::str::from_utf8(body).ok().map(|text| Self { text, at: 0 })
     }
 
     /// Returns the position of the next value.
     pub fn at(&mut self) -> usize {
         self.peek();
+        self.at
+    }
+
+    /// Returns the position, which white space may follow.
+    pub fn position(&self) -> usize {
         self.at
     }
 
@@ -66,21 +67,40 @@ impl<'b> Cursor<'b> {
         self.eat(byte).is_some()
     }
 
+    /// Reads `text` if it is next, without skipping white space, and returns whether it was.
+    #[inline]
+    pub fn skipped(&mut self, text: &str) -> bool {
+        let is_next = self.rest().starts_with(text.as_bytes());
+        if is_next {
+            self.at += text.len();
+        }
+        is_next
+    }
+
+    /// Returns the first byte of the next value.
+    #[inline]
+    pub fn next_byte(&mut self) -> Option<u8> {
+        self.peek()
+    }
+
+    /// Returns whether `byte` is next.
+    #[inline]
+    pub fn is_at(&mut self, byte: u8) -> bool {
+        self.peek() == Some(byte)
+    }
+
     /// Returns whether nothing is left.
     pub fn ended(&mut self) -> bool {
         self.peek().is_none()
     }
 
-    /// Reads a string.
+    /// Reads a string without escapes.
     #[inline]
     pub fn string(&mut self) -> Option<&'b str> {
         self.eat(b'"')?;
         let start = self.at;
-        let end = start + quote(self.rest())?;
+        let end = start + plain_len(self.rest())?;
         self.at = end + 1;
-        if self.next_break < end && self.breaks_within(start, end) {
-            return None;
-        }
         self.text.get(start..end)
     }
 
@@ -136,6 +156,33 @@ impl<'b> Cursor<'b> {
         self.since(start)
     }
 
+    /// Reads a number with the precision of the document, except for an integer of more than
+    /// [`SHORT_DIGITS_MAX`] digits and zero with a sign.
+    #[inline]
+    pub fn exact_number(&mut self) -> Option<Number> {
+        self.peek()?;
+        let rest = self.rest();
+        let sign = usize::from(rest.first() == Some(&b'-'));
+        let decimal = Decimal::read(rest.get(sign..)?);
+        let is_float = decimal.decimals().is_some()
+            || matches!(rest.get(sign + decimal.bytes()), Some(b'e' | b'E'));
+        if is_float {
+            return self.number().map(Number::Float);
+        }
+        let digits = decimal.whole();
+        let number = i64::try_from(decimal.mantissa()).ok()?;
+        let leading_zero = digits > 1 && rest.get(sign) == Some(&b'0');
+        if digits == 0 || digits > SHORT_DIGITS_MAX || leading_zero || (sign == 1 && number == 0) {
+            return None;
+        }
+        self.at += sign + digits;
+        Some(if sign == 1 {
+            Number::Signed(-number)
+        } else {
+            Number::Unsigned(number.cast_unsigned())
+        })
+    }
+
     fn number(&mut self) -> Option<f64> {
         let rest = self.rest();
         let sign = usize::from(rest.first() == Some(&b'-'));
@@ -165,22 +212,15 @@ impl<'b> Cursor<'b> {
     }
 
     fn literal(&mut self) -> Option<Scalar<'b>> {
-        let all = [("null", Scalar::Null), ("true", Scalar::Bool), ("false", Scalar::Bool)];
+        let all = [
+            ("null", Scalar::Null),
+            ("true", Scalar::Boolean(true)),
+            ("false", Scalar::Boolean(false)),
+        ];
         let (literal, value) =
             all.into_iter().find(|(literal, _)| self.rest().starts_with(literal.as_bytes()))?;
         self.at += literal.len();
         Some(value)
-    }
-
-    /// Returns whether a line break or tab lies between two positions. Searches for the next one if
-    /// it is not known.
-    fn breaks_within(&mut self, start: usize, end: usize) -> bool {
-        if self.next_break < start {
-            let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-            let found = memchr::memchr3(b'\n', b'\r', b'\t', rest);
-            self.next_break = found.map_or(usize::MAX, |found| start + found);
-        }
-        self.next_break < end
     }
 
     /// Returns the next byte that is not white space.
@@ -201,22 +241,36 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// Returns the position of the first quote. Most strings are short, so that a call of a vectorized
-/// search would take longer.
+/// Returns the length of the text before the next quote; `None` if an escape or a control character
+/// comes first. Most strings are short, so that a call of a vectorized search would take longer.
 #[inline]
-fn quote(text: &[u8]) -> Option<usize> {
+fn plain_len(text: &[u8]) -> Option<usize> {
+    let (mut at, mut rest) = (0, text);
+    while let Some((eight, after)) = rest.split_first_chunk() {
+        let marks = special_bytes(u64::from_le_bytes(*eight));
+        if marks != 0 {
+            at += marks.trailing_zeros() as usize / 8;
+            return (text.get(at) == Some(&b'"')).then_some(at);
+        }
+        (at, rest) = (at + eight.len(), after);
+    }
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+    at += rest.iter().position(special)?;
+    (text.get(at) == Some(&b'"')).then_some(at)
+}
+
+/// Returns a word whose lowest bit that is set lies in the first byte that is a quote, a backslash
+/// or a control character; zero if there is none.
+#[inline]
+fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-    if let Some(eight) = text.first_chunk() {
-        // Zero at each quote. Subtracting one from each byte sets the high bit of the lowest zero
-        // and, despite borrows, of no byte below it.
-        let differences = u64::from_le_bytes(*eight) ^ (ONES * u64::from(b'"'));
-        let quotes = differences.wrapping_sub(ONES) & !differences & HIGH_BITS;
-        if quotes != 0 {
-            return Some(quotes.trailing_zeros() as usize / 8);
-        }
-    }
-    memchr::memchr(b'"', text)
+    // Subtracting `limit` from each byte sets the high bit of the lowest byte that is smaller and,
+    // despite borrows, of no byte below it.
+    let below =
+        |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH_BITS;
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    equal(b'"') | equal(b'\\') | below(word, b' ')
 }
 
 #[cfg(test)]
@@ -236,7 +290,7 @@ mod tests {
     fn scalars_follow_the_json_grammar() {
         for (document, expected) in [
             ("null", Some(Scalar::Null)),
-            (" false\r\n", Some(Scalar::Bool)),
+            (" false\r\n", Some(Scalar::Boolean(false))),
             ("\"é/\"", Some(Scalar::Text("é/"))),
             ("-12.50", Some(Scalar::Number(-12.5))),
             ("0", Some(Scalar::Number(0.0))),
@@ -286,8 +340,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_quote_is_found(text in prop::collection::vec(prop::sample::select(b"a!#\"\xa2".to_vec()), 0..20)) {
-            prop_assert_eq!(quote(&text), text.iter().position(|byte| *byte == b'"'));
+        fn strings_end_at_the_first_quote_unless_something_special_comes_first(
+            text in prop::collection::vec(prop::sample::select(b"aaaaaaaa !#[]~\x1f\"\\\x7f\x80\xa2\xdc".to_vec()), 0..20),
+        ) {
+            let special = text.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' '));
+            prop_assert_eq!(plain_len(&text), special.filter(|at| text[*at] == b'"'));
         }
 
         #[test]
@@ -312,7 +369,7 @@ mod tests {
                 }
                 Some(Scalar::Text(text)) => prop_assert_eq!(expected, Some(text.into())),
                 Some(Scalar::Null) => prop_assert_eq!(expected, Some(serde_json::Value::Null)),
-                Some(Scalar::Bool) => prop_assert!(expected.is_some_and(|value| value.is_boolean())),
+                Some(Scalar::Boolean(value)) => prop_assert_eq!(expected, Some(value.into())),
             }
         }
     }
