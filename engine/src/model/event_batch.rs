@@ -133,9 +133,12 @@ impl EventRows {
         let name = self.texts.intern(event.name);
         let user = event.user.map(|user| self.texts.intern(user));
         let from = self.tags.len();
-        for (key, value) in event.tags {
-            let pair = (self.texts.intern(key), self.texts.intern(value));
-            self.tags.push(pair);
+        let before = self.len().checked_sub(1).map_or(from..from, |row| span(&self.tag_ends, row));
+        for (at, (key, value)) in event.tags.iter().enumerate() {
+            // Events usually have the keys of the event before.
+            let expected = before.clone().nth(at).and_then(|at| self.tags.get(at));
+            let key = self.texts.intern_expected(key, expected.map(|(key, _)| *key));
+            self.tags.push((key, self.texts.intern(value)));
         }
         let Self { tags, texts, .. } = self;
         if let Some(own) = tags.get_mut(from..)

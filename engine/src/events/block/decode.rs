@@ -1,9 +1,9 @@
 //! Blocks as a whole: decodes all rows, and checks the integrity of a block.
 
+use super::all_rows::all_rows;
 use super::header::{ColumnStrings, Header};
 use super::info::{EventBlockInfo, EventBlockKey};
 use super::parts::{BorrowedBytes, Parts};
-use super::rows::RowReader;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::{Error, Result};
 use crate::model::EventRows;
@@ -18,7 +18,7 @@ pub(crate) fn decode(bytes: &[u8]) -> CodecResult<EventRows> {
 
 fn rows_of(key: EventBlockKey, bytes: &[u8]) -> Result<EventRows> {
     let parts = Parts::open(key, Box::new(BorrowedBytes(bytes)), None)?;
-    RowReader::open(&parts)?.all()
+    all_rows(&parts)
 }
 
 /// Returns the catalog entry that follows from the header of a block. Fails if its rows are not of
@@ -63,7 +63,7 @@ fn check_parts(key: EventBlockKey, bytes: &[u8]) -> Result<()> {
             return Err(parts.damaged("the header has wrong counts for a column"));
         }
     }
-    let rows = RowReader::open(&parts)?.all()?;
+    let rows = all_rows(&parts)?;
     if !rows.times().iter().zip(rows.ids()).is_sorted() {
         return Err(parts.damaged("its rows are not sorted"));
     }

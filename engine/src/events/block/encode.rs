@@ -69,8 +69,8 @@ fn encode_input(input: &InputRows<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
         columns.push(tag.column);
     }
     encoder.values(input, &order)?;
-    let strings: Vec<&str> =
-        order.iter().map(|row| input.row(*row)).map(|(s, at)| s.properties(at)).collect();
+    let strings = input.each(EventRows::properties);
+    let strings: Vec<&str> = order.iter().map(|row| strings[*row as usize]).collect();
     properties::encode(&strings, effort, &mut encoder.packer, &mut encoder.sections)?;
     let string_bytes: usize = input.each(EventRows::string_bytes).into_iter().sum();
     let string_bytes = u32::try_from(string_bytes);
@@ -196,10 +196,8 @@ impl Encoder {
     }
 
     fn values(&mut self, input: &InputRows<'_>, order: &[u32]) -> CodecResult<()> {
-        let value = |row: &u32| {
-            let (source, at) = input.row(*row);
-            Some(source.values()[at]).filter(|value| !value.is_nan())
-        };
+        let values = input.each(|source, row| source.values()[row]);
+        let value = |row: &u32| Some(values[*row as usize]).filter(|value| !value.is_nan());
         let values: Vec<f64> = order.iter().filter_map(value).collect();
         if values.is_empty() {
             return Ok(());

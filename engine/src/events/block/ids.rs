@@ -31,7 +31,7 @@ pub(super) fn encode(ids: &[EventId], effort: Effort, out: &mut Vec<u8>) -> Code
     put_signed(out, times.first().map_or(0, |received| received.cast_signed()));
     integers::encode(&differences(&times), effort, out)?;
     let again = Ids { numbers, receipts: sorted };
-    if ids.iter().enumerate().any(|(row, id)| again.get(row) != Some(*id)) {
+    if !again.iter().eq(ids.iter().map(|id| Some(*id))) {
         return Err(CodecError::new("two events have the same number"));
     }
     Ok(())
@@ -76,9 +76,29 @@ impl Ids {
     /// Returns the id of a row.
     pub(super) fn get(&self, row: usize) -> Option<EventId> {
         let number = *self.numbers.get(row)?;
-        let run = self.receipts.partition_point(|(from, _)| *from <= number).checked_sub(1)?;
-        let (_, received) = self.receipts.get(run)?;
+        let (_, received) = self.receipts.get(self.run_of(number)?)?;
         Some(EventId::new(TimestampMs(*received), number))
+    }
+
+    /// Returns the ids of all rows; `None` for a row without one.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<EventId>> {
+        // The numbers from which and to which the last run goes, and its time.
+        let mut last = (1, 0, 0);
+        self.numbers.iter().map(move |number| {
+            let (from, to, received) = last;
+            if (from..to).contains(number) {
+                return Some(EventId::new(TimestampMs(received), *number));
+            }
+            let run = self.run_of(*number)?;
+            let (from, received) = *self.receipts.get(run)?;
+            let to = self.receipts.get(run + 1).map_or(u64::MAX, |(next, _)| *next);
+            last = (from, to, received);
+            Some(EventId::new(TimestampMs(received), *number))
+        })
+    }
+
+    fn run_of(&self, number: u64) -> Option<usize> {
+        self.receipts.partition_point(|(from, _)| *from <= number).checked_sub(1)
     }
 }
 
@@ -104,7 +124,8 @@ mod tests {
             encode(&ids, Effort::Merge, &mut bytes).unwrap();
             let read = decode(&bytes, ids.len()).unwrap();
             let again: Vec<EventId> = (0..ids.len()).filter_map(|row| read.get(row)).collect();
-            prop_assert_eq!(again, ids);
+            prop_assert_eq!(&again, &ids);
+            prop_assert!(read.iter().eq(ids.into_iter().map(Some)));
         }
     }
 

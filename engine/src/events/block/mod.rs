@@ -56,6 +56,7 @@
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
 )]
 
+mod all_rows;
 mod cache;
 mod clusters;
 mod codes;

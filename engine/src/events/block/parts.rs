@@ -17,7 +17,7 @@ use super::string_pages::{StringIndex, StringPage};
 use crate::cast::to_u32;
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{FloatColumn, FloatPage};
-use crate::codec::integers::IntegerColumn;
+use crate::codec::integers::{IntegerColumn, PAGE_ROWS};
 use crate::codec::runs::Runs;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::{Error, Result};
@@ -268,19 +268,7 @@ impl<'a> Parts<'a> {
         page: usize,
     ) -> Result<Arc<Vec<f64>>> {
         let part = Part::Page(kind, number, to_u32(page));
-        self.get_or_decode(part, (kind, number), |section| {
-            let mut reader = Reader::new(section);
-            let column = FloatColumn::read(&mut reader, rows)?;
-            reader.finish()?;
-            let mut decoded = FloatPage::default();
-            column.page(page, &Runs::new([column.rows()]), &mut decoded)?;
-            let mut values = Vec::with_capacity(decoded.integers.len());
-            decoded.extend(&mut values);
-            if column.rows() != rows || values.iter().any(|value| !value.is_finite()) {
-                return Err(CodecError::new("too few numbers, or not finite ones"));
-            }
-            Ok(values)
-        })
+        self.get_or_decode(part, (kind, number), |section| floats_of(section, rows, Some(page)))
     }
 
     /// Returns a page of a column of `rows` integers.
@@ -313,6 +301,33 @@ impl<'a> Parts<'a> {
         convert: impl FnOnce(Vec<i64>) -> CodecResult<T>,
     ) -> Result<Arc<T>> {
         self.get_or_decode(part, section, |bytes| convert(integers_of(bytes, rows)?))
+    }
+
+    /// Returns all integers of a section of exactly `rows` integers, past the cache.
+    pub(super) fn all_integers(
+        &self,
+        (kind, number): (SectionKind, u32),
+        rows: usize,
+    ) -> Result<Vec<i64>> {
+        let section = self.required_section(kind, number)?;
+        integers_of(section, rows).map_err(|e| damaged(self.key, &e))
+    }
+
+    /// Returns all floats of a section of exactly `rows` floats, past the cache.
+    pub(super) fn all_floats(
+        &self,
+        (kind, number): (SectionKind, u32),
+        rows: usize,
+    ) -> Result<Vec<f64>> {
+        let section = self.required_section(kind, number)?;
+        floats_of(section, rows, None).map_err(|e| damaged(self.key, &e))
+    }
+
+    /// Returns all strings of a section, past the cache.
+    pub(super) fn all_strings(&self, kind: SectionKind, number: u32) -> Result<StringPage> {
+        let index = self.string_index(kind, number)?;
+        let section = self.required_section(kind, number)?;
+        index.all(section).map_err(|e| damaged(self.key, &e))
     }
 
     /// Returns which rows, in clustered order, have a value.
@@ -358,6 +373,27 @@ fn integers_of(section: &[u8], rows: usize) -> CodecResult<Vec<i64>> {
         return Err(CodecError::new(format!("{} integers instead of {rows}", integers.len())));
     }
     Ok(integers)
+}
+
+/// Returns the floats of a section of `rows` floats: those of a page, or all.
+fn floats_of(section: &[u8], rows: usize, page: Option<usize>) -> CodecResult<Vec<f64>> {
+    let mut reader = Reader::new(section);
+    let column = FloatColumn::read(&mut reader, rows)?;
+    reader.finish()?;
+    if column.rows() != rows {
+        return Err(CodecError::new("too few numbers"));
+    }
+    let pages = page.map_or(0..rows.div_ceil(PAGE_ROWS), |page| page..page + 1);
+    let (runs, mut decoded, mut values) =
+        (Runs::new([rows]), FloatPage::default(), Vec::with_capacity(pages.len() * PAGE_ROWS));
+    for page in pages {
+        column.page(page, &runs, &mut decoded)?;
+        decoded.extend(&mut values);
+    }
+    if values.iter().any(|value| !value.is_finite()) {
+        return Err(CodecError::new("a number is not finite"));
+    }
+    Ok(values)
 }
 
 fn damaged(key: EventBlockKey, error: &CodecError) -> Error {

@@ -1,18 +1,19 @@
-//! Reads whole rows by joining all columns.
+//! Reads single rows by joining all columns.
 
 use std::sync::Arc;
 
 use super::clusters::Clusters;
 use super::codes::ColumnCodes;
-use super::header::{Column, ColumnStrings, FIRST_TAG, NAME, SectionKind, USER};
+use super::header::{Column, ColumnStrings, SectionKind};
 use super::ids::Ids;
 use super::page_readers::{NumberPages, StringPages};
 use super::parts::Parts;
 use super::properties::PropertyReader;
 use super::ranks::RankedBits;
+use super::string_pages::StringPage;
 use crate::cast::to_u32;
 use crate::error::Result;
-use crate::model::{Event, EventId, EventRow, EventRows, StringId, TimestampMs};
+use crate::model::{Event, EventId, TimestampMs};
 
 /// Reads rows of one block. Holds all pages that it has read: open it for many rows, then drop it.
 pub(super) struct RowReader<'p> {
@@ -70,62 +71,6 @@ impl<'p> RowReader<'p> {
         })
     }
 
-    /// Returns all rows.
-    pub(super) fn all(&mut self) -> Result<EventRows> {
-        let mut rows = EventRows::default();
-        let rows_of_block = self.parts.rows();
-        let mut names = vec![None; rows_of_block];
-        let mut users = vec![None; rows_of_block];
-        let tags = self.tags_of_rows(&mut rows, &mut names, &mut users)?;
-        let mut properties = String::new();
-        for (row, (name, user)) in names.into_iter().zip(users).enumerate() {
-            properties.clear();
-            let position = self.clusters.position(row);
-            if let Some(reader) = &mut self.properties {
-                reader.text(position, &mut properties)?;
-            }
-            rows.push_row(&EventRow {
-                id: self.id(row)?,
-                time: self.time(row)?,
-                name: name.ok_or_else(|| self.parts.damaged("a row without a name"))?,
-                user,
-                value: self.values.get(position)?,
-                tags: tags.of(row),
-                properties: &properties,
-            });
-        }
-        Ok(rows)
-    }
-
-    /// Reads names, users and tags of all rows column by column: a block may have far more columns
-    /// than a row has tags.
-    fn tags_of_rows(
-        &mut self,
-        rows: &mut EventRows,
-        names: &mut [Option<StringId>],
-        users: &mut [Option<StringId>],
-    ) -> Result<RowTags> {
-        let mut tags = RowTags::with_capacity_for(
-            self.parts.rows(),
-            self.columns.iter().skip(FIRST_TAG as usize),
-        );
-        for (number, column) in (0..).zip(&mut self.columns) {
-            let key = rows.intern(&column.column.key);
-            let mut known: Vec<Option<StringId>> = vec![None; column.column.strings() + 1];
-            let mut cells = Vec::new();
-            column.codes.each(|row, code| cells.push((row, code)));
-            for (row, code) in cells {
-                let text = column.interned(code, &mut known, rows)?;
-                match number {
-                    NAME => names[row as usize] = Some(text),
-                    USER => users[row as usize] = Some(text),
-                    FIRST_TAG.. => tags.push(row, (key, text)),
-                }
-            }
-        }
-        Ok(tags)
-    }
-
     fn id(&self, row: usize) -> Result<EventId> {
         self.ids.get(row).ok_or_else(|| self.parts.damaged("a row without an id"))
     }
@@ -135,94 +80,69 @@ impl<'p> RowReader<'p> {
     }
 }
 
-/// The tags of all rows in one list.
-struct RowTags {
-    /// Index of the first tag of each row, and the end of the last one.
-    starts: Vec<u32>,
-    /// Index of the next tag to be added to each row.
-    next: Vec<u32>,
-    tags: Vec<(StringId, StringId)>,
-}
-
-impl RowTags {
-    /// Allocates space for the tags in `columns`.
-    fn with_capacity_for<'c, 'p: 'c>(
-        rows: usize,
-        columns: impl Iterator<Item = &'c StringReader<'p>>,
-    ) -> Self {
-        let mut starts = vec![0u32; rows + 1];
-        for column in columns {
-            column.codes.each(|row, _| starts[row as usize + 1] += 1);
-        }
-        let mut before = 0;
-        for start in &mut starts {
-            before += *start;
-            *start = before;
-        }
-        let none = (StringId(0), StringId(0));
-        Self { next: starts.clone(), starts, tags: vec![none; before as usize] }
-    }
-
-    /// Adds a tag to a row, after those added before.
-    fn push(&mut self, row: u32, tag: (StringId, StringId)) {
-        let next = &mut self.next[row as usize];
-        self.tags[*next as usize] = tag;
-        *next += 1;
-    }
-
-    fn of(&self, row: usize) -> &[(StringId, StringId)] {
-        &self.tags[self.starts[row] as usize..self.starts[row + 1] as usize]
-    }
-}
-
 /// A reader of a column of strings.
 pub(super) struct StringReader<'p> {
+    parts: &'p Parts<'p>,
     column: &'p Column,
     codes: Arc<ColumnCodes>,
-    /// The strings, if they are not in the header.
-    many: Option<StringPages<'p>>,
+    strings: Strings<'p>,
+}
+
+enum Strings<'p> {
+    /// In the header.
+    Few(&'p [(Box<str>, u32)]),
+    Pages(StringPages<'p>),
+    /// All pages, unpacked.
+    All(StringPage),
 }
 
 impl<'p> StringReader<'p> {
+    /// Returns a reader for some rows.
     pub(super) fn open(parts: &'p Parts<'p>, number: u32) -> Result<Self> {
+        let pages = |kind, number| Ok(Strings::Pages(StringPages::open(parts, kind, number)?));
+        Self::with_strings(parts, number, pages)
+    }
+
+    /// Returns a reader for all rows, which unpacks all strings at once.
+    pub(super) fn open_all(parts: &'p Parts<'p>, number: u32) -> Result<Self> {
+        let all = |kind, number| Ok(Strings::All(parts.all_strings(kind, number)?));
+        Self::with_strings(parts, number, all)
+    }
+
+    fn with_strings(
+        parts: &'p Parts<'p>,
+        number: u32,
+        many: impl FnOnce(SectionKind, u32) -> Result<Strings<'p>>,
+    ) -> Result<Self> {
         let column = parts.column(number)?;
-        let many = match column.strings {
-            ColumnStrings::Few(_) => None,
-            ColumnStrings::Many { .. } => {
-                Some(StringPages::open(parts, SectionKind::Strings, number)?)
-            }
+        let strings = match &column.strings {
+            ColumnStrings::Few(strings) => Strings::Few(strings),
+            ColumnStrings::Many { .. } => many(SectionKind::Strings, number)?,
         };
-        Ok(Self { column, codes: parts.codes(number)?, many })
+        Ok(Self { parts, column, codes: parts.codes(number)?, strings })
+    }
+
+    pub(super) fn column(&self) -> &'p Column {
+        self.column
+    }
+
+    pub(super) fn codes(&self) -> &ColumnCodes {
+        &self.codes
     }
 
     /// Returns the string of a code of the column, from 1.
     pub(super) fn text(&mut self, code: u32) -> Result<&str> {
         let rank = code as usize - 1;
-        match (&mut self.many, &self.column.strings) {
-            (Some(strings), _) => strings.get(rank),
-            (None, ColumnStrings::Few(strings)) => {
+        match &mut self.strings {
+            Strings::Few(strings) => {
                 let (text, _) = &strings[rank];
                 Ok(text)
             }
-            (None, ColumnStrings::Many { .. }) => {
-                unreachable!("strings outside of the header are opened")
-            }
+            Strings::Pages(pages) => pages.get(rank),
+            Strings::All(strings) => strings
+                .get(rank)
+                .ok_or_else(|| self.parts.damaged("a string is missing in a column")),
         }
-    }
-
-    /// Returns the string of a code, from 1, interned in `rows`.
-    fn interned(
-        &mut self,
-        code: u32,
-        known: &mut [Option<StringId>],
-        rows: &mut EventRows,
-    ) -> Result<StringId> {
-        if let Some(id) = known[code as usize] {
-            return Ok(id);
-        }
-        let id = rows.intern(self.text(code)?);
-        known[code as usize] = Some(id);
-        Ok(id)
     }
 }
 

@@ -14,6 +14,8 @@
 //!
 //! The index contains the first string of each sorted page, so a lookup unpacks a single page.
 
+use std::cell::Cell;
+
 use super::memory::InMemory;
 use crate::cast::to_u32;
 use crate::codec::bytes::{Reader, put_bytes, put_varint};
@@ -218,6 +220,15 @@ impl StringIndex {
         self.pages.get(page).map_or(self.strings, |page| page.from)
     }
 
+    /// Unpacks all pages, and returns their strings as one page.
+    pub(super) fn all(&self, section: &[u8]) -> CodecResult<StringPage> {
+        let mut all = StringPage::default();
+        for page in 0..self.pages() {
+            all.append(&self.page(section, page)?);
+        }
+        Ok(all)
+    }
+
     /// Unpacks a page.
     pub(super) fn page(&self, section: &[u8], page: usize) -> CodecResult<StringPage> {
         let no_page = || CodecError::new(format!("no string page {page}"));
@@ -226,7 +237,7 @@ impl StringIndex {
         if span.length == span.unpacked {
             return self.parse(span, stored);
         }
-        let plain = zstd::bulk::decompress(stored, span.unpacked).map_err(|e| zstd_error(&e))?;
+        let plain = decompress(stored, span.unpacked).map_err(|e| zstd_error(&e))?;
         if plain.len() != span.unpacked {
             return Err(CodecError::new("a string page is too short"));
         }
@@ -294,7 +305,15 @@ impl StringPage {
         self.ends.len()
     }
 
+    /// Appends the strings of another page.
+    fn append(&mut self, other: &Self) {
+        let before = to_u32(self.text.len());
+        self.text.push_str(&other.text);
+        self.ends.extend(other.ends.iter().map(|end| before + end));
+    }
+
     /// Returns the string at a position.
+    #[inline]
     pub(super) fn get(&self, at: usize) -> Option<&str> {
         let end = *self.ends.get(at)? as usize;
         let from = if at == 0 { 0 } else { self.ends[at - 1] };
@@ -322,6 +341,21 @@ impl InMemory for StringPage {
     fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * 4
     }
+}
+
+/// Decompresses a page of `bytes` bytes. Each thread reuses a context, because making one takes
+/// longer than decompressing a page.
+fn decompress(stored: &[u8], bytes: usize) -> std::io::Result<Vec<u8>> {
+    thread_local! {
+        static DECOMPRESSOR: Cell<Option<zstd::bulk::Decompressor<'static>>> = const { Cell::new(None) };
+    }
+    let mut decompressor = match DECOMPRESSOR.take() {
+        Some(decompressor) => decompressor,
+        None => zstd::bulk::Decompressor::new()?,
+    };
+    let plain = decompressor.decompress(stored, bytes);
+    DECOMPRESSOR.set(Some(decompressor));
+    plain
 }
 
 fn zstd_error(error: &std::io::Error) -> CodecError {

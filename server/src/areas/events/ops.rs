@@ -3,7 +3,7 @@
 use telltale_engine::{Engine, EventBatch, EventId, NewEvent, Receipt, TimestampMs, Write};
 
 use super::error::EventsError;
-use super::ingest::{read_batch, read_items, read_one};
+use super::ingest::{read_batch, read_items, read_one, read_plain_batch};
 use super::model::Outcome;
 use crate::app::{App, AppResult};
 use crate::platform::json::{Elements, reserve_document};
@@ -27,8 +27,12 @@ pub fn resolve_batch(
     now: TimestampMs,
     body: &[u8],
 ) -> Result<(EventBatch, Outcome), EventsError> {
-    let _reserved = reserve_document(body, engine.memory())?;
     let mut batch = engine.event_batch();
+    if let Some(accepted) = read_plain_batch(body, now, |event| batch.push(event).map(drop)) {
+        return Ok((batch, Outcome { accepted, ..Outcome::default() }));
+    }
+    let _reserved = reserve_document(body, engine.memory())?;
+    batch = engine.event_batch();
     let outcome = read_batch(body, now, |event| batch.push(event).map(drop))?;
     Ok((batch, outcome))
 }

@@ -1,7 +1,7 @@
 //! Encodes the properties of a block: splits them, counts their shapes, and writes columns.
 
 use super::shape::Shapes;
-use super::split::{Leaf, LeafKind, split};
+use super::split::{Leaf, LeafKind, Template, split};
 use crate::cast::to_u32;
 use crate::codec::CodecResult;
 use crate::codec::floats;
@@ -102,8 +102,19 @@ impl<'t> SplitRows<'t> {
             leaves: Vec::new(),
         };
         let mut shape = String::new();
+        // Templates of the first shapes: rows with one name usually have one shape.
+        let mut templates: Vec<Template> = Vec::new();
+        let mut last = None;
         for text in strings {
             let from = split_rows.leaves.len();
+            let expected = last.and_then(|id: u32| Some((id, templates.get(id as usize)?)));
+            if let Some((id, template)) = expected {
+                if template.split(text, &mut split_rows.leaves) {
+                    split_rows.push(id, from);
+                    continue;
+                }
+                split_rows.leaves.truncate(from);
+            }
             shape.clear();
             let whole = !text.is_empty() && split(text, &mut shape, &mut split_rows.leaves);
             let leaves = split_rows.leaves.len() - from;
@@ -114,13 +125,22 @@ impl<'t> SplitRows<'t> {
                 continue;
             }
             let id = split_rows.shapes.intern(&shape).0;
-            split_rows.rows.push(SplitRow { shape: Some(id), from: to_u32(from) });
-            match split_rows.rows_of.get_mut(id as usize) {
-                Some(rows) => *rows += 1,
-                None => split_rows.rows_of.push(1),
+            if id as usize == templates.len() && templates.len() < EVENT_SHAPES_MAX {
+                templates.push(Template::of(&shape));
             }
+            last = Some(id);
+            split_rows.push(id, from);
         }
         split_rows
+    }
+
+    /// Adds a row with a shape, whose leaves start at `from`.
+    fn push(&mut self, shape: u32, from: usize) {
+        self.rows.push(SplitRow { shape: Some(shape), from: to_u32(from) });
+        match self.rows_of.get_mut(shape as usize) {
+            Some(rows) => *rows += 1,
+            None => self.rows_of.push(1),
+        }
     }
 
     /// Returns the shapes that get columns, the most frequent first, and for each shape its number

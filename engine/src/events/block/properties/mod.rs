@@ -17,11 +17,13 @@
 //! strings. So are properties that are not a canonical object or contain duplicate keys. Joining
 //! returns byte for byte what was split.
 
+mod all;
 mod encode;
 mod read;
 mod shape;
 mod split;
 
+pub(super) use all::AllProperties;
 pub(super) use encode::encode;
 pub(super) use read::PropertyReader;
 #[cfg(fuzzing)]

@@ -17,7 +17,7 @@ use crate::events::block::parts::Parts;
 use crate::events::block::ranks::RankedBits;
 
 /// The shape code of each row in clustered order.
-struct ShapeCodes(Vec<u16>);
+pub(super) struct ShapeCodes(pub(super) Vec<u16>);
 
 impl InMemory for ShapeCodes {
     fn bytes(&self) -> usize {
@@ -72,6 +72,11 @@ impl<'p> PropertyReader<'p> {
         })?;
         let columns = shapes.columns.iter().map(|_| None).collect();
         Ok(Some(Self { parts, codes, shapes, left_over: None, columns }))
+    }
+
+    /// Returns what the rows are joined from.
+    pub(super) fn codes_and_shapes(self) -> (Arc<ShapeCodes>, Arc<Shapes>) {
+        (self.codes, self.shapes)
     }
 
     fn code(&self, position: usize) -> u16 {
@@ -163,15 +168,7 @@ impl<'p> ColumnReader<'p> {
         kind: LeafKind,
         number: u32,
     ) -> Result<Self> {
-        let presence = parts.get_or_compute(Part::PropertyPresence(number), || {
-            let with = shapes.with_column(number);
-            let has = |at: usize| {
-                // The first codes are not those of shapes.
-                let shape = codes.0[at].checked_sub(FIRST_SHAPE);
-                shape.is_some_and(|shape| with[usize::from(shape)])
-            };
-            Ok(RankedBits::new(codes.0.len(), has))
-        })?;
+        let presence = presence_of(parts, shapes, codes, number)?;
         let section = (SectionKind::PropertyColumn, number);
         let rows = presence.count();
         let cells = match kind {
@@ -262,8 +259,26 @@ impl PropertyReader<'_> {
     }
 }
 
+/// Returns the rows that have a column, in clustered order.
+pub(super) fn presence_of(
+    parts: &Parts<'_>,
+    shapes: &Shapes,
+    codes: &ShapeCodes,
+    number: u32,
+) -> Result<Arc<RankedBits>> {
+    parts.get_or_compute(Part::PropertyPresence(number), || {
+        let with = shapes.with_column(number);
+        let has = |at: usize| {
+            // The first codes are not those of shapes.
+            let shape = codes.0[at].checked_sub(FIRST_SHAPE);
+            shape.is_some_and(|shape| with[usize::from(shape)])
+        };
+        Ok(RankedBits::new(codes.0.len(), has))
+    })
+}
+
 /// Returns the ranks of a column of properties with `strings` distinct strings.
-fn ranks_of(ranks: &[i64], strings: usize) -> CodecResult<Vec<u32>> {
+pub(super) fn ranks_of(ranks: &[i64], strings: usize) -> CodecResult<Vec<u32>> {
     // A negative rank is larger than any unsigned number of strings.
     let end = u64::from(to_u32(strings));
     if ranks.iter().any(|rank| rank.cast_unsigned() >= end) {

@@ -48,12 +48,49 @@ impl Leaf<'_> {
 /// Splits `text`, appending to `shape` and `leaves`. Returns false if the text is refused; their
 /// contents are then undefined.
 pub(super) fn split<'t>(text: &'t str, shape: &mut String, leaves: &mut Vec<Leaf<'t>>) -> bool {
-    Splitter { text, at: 0, copied: 0, shape, leaves }.object().is_some()
+    Splitter { position: Position { text, at: 0 }, copied: 0, shape, leaves }.object().is_some()
+}
+
+/// A shape as its parts, to split texts that have it by comparing them.
+pub(super) struct Template {
+    /// The text before each leaf, and the kind of the leaf.
+    leaves: Vec<(Box<str>, LeafKind)>,
+    /// The text after the last leaf.
+    end: Box<str>,
+}
+
+impl Template {
+    /// Returns the template of a shape, in which only marks are control characters.
+    pub(super) fn of(shape: &str) -> Self {
+        let (mut leaves, mut from) = (Vec::new(), 0);
+        for (at, byte) in shape.bytes().enumerate() {
+            if let Some(kind) = LeafKind::of_mark(byte) {
+                leaves.push((shape.get(from..at).unwrap_or_default().into(), kind));
+                from = at + 1;
+            }
+        }
+        Self { leaves, end: shape.get(from..).unwrap_or_default().into() }
+    }
+
+    /// Splits `text` if it has this shape, appending to `leaves`. Otherwise returns false; the
+    /// contents of `leaves` are then undefined.
+    pub(super) fn split<'t>(&self, text: &'t str, leaves: &mut Vec<Leaf<'t>>) -> bool {
+        let mut position = Position { text, at: 0 };
+        // Texts that begin alike are split alike: what follows equal text is a leaf in both.
+        let has_leaves = self.leaves.iter().all(|(before, kind)| {
+            let leaf = position.word(before).and_then(|()| position.value()).flatten();
+            let leaf = leaf.filter(|leaf| leaf.kind() == *kind);
+            leaf.is_some_and(|leaf| {
+                leaves.push(leaf);
+                true
+            })
+        });
+        has_leaves && position.rest() == self.end.as_bytes()
+    }
 }
 
 struct Splitter<'t, 'o> {
-    text: &'t str,
-    at: usize,
+    position: Position<'t>,
     /// The text up to here is in the shape.
     copied: usize,
     shape: &'o mut String,
@@ -61,25 +98,17 @@ struct Splitter<'t, 'o> {
 }
 
 impl<'t> Splitter<'t, '_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then(|| self.at += 1)
-    }
-
     /// Parses the whole text, which must be one object.
     fn object(&mut self) -> Option<()> {
         let mut depth = 0usize;
         loop {
             // A value starts here.
-            match self.peek()? {
+            match self.position.peek()? {
                 b'{' => {
-                    self.at += 1;
+                    self.position.at += 1;
                     depth += 1;
-                    if self.peek()? != b'}' {
-                        self.key()?;
+                    if self.position.peek()? != b'}' {
+                        self.position.key()?;
                         continue;
                     }
                 }
@@ -88,17 +117,50 @@ impl<'t> Splitter<'t, '_> {
                 _ => self.leaf()?,
             }
             // A value has ended here, or an empty object is still open.
-            while self.peek()? == b'}' {
-                self.at += 1;
+            while self.position.peek()? == b'}' {
+                self.position.at += 1;
                 depth -= 1;
                 if depth == 0 {
-                    self.shape.push_str(self.text.get(self.copied..self.at)?);
-                    return (self.at == self.text.len()).then_some(());
+                    let Position { text, at } = self.position;
+                    self.shape.push_str(text.get(self.copied..at)?);
+                    return (at == text.len()).then_some(());
                 }
             }
-            self.eat(b',')?;
-            self.key()?;
+            self.position.eat(b',')?;
+            self.position.key()?;
         }
+    }
+
+    fn leaf(&mut self) -> Option<()> {
+        let from = self.position.at;
+        let Some(leaf) = self.position.value()? else { return Some(()) };
+        self.shape.push_str(self.position.text.get(self.copied..from)?);
+        self.shape.push(char::from(leaf.kind() as u8));
+        self.copied = self.position.at;
+        self.leaves.push(leaf);
+        Some(())
+    }
+}
+
+/// A position in a text.
+struct Position<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Position<'t> {
+    #[inline]
+    fn rest(&self) -> &'t [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
     }
 
     fn key(&mut self) -> Option<()> {
@@ -124,9 +186,11 @@ impl<'t> Splitter<'t, '_> {
         Some(inside)
     }
 
-    fn leaf(&mut self) -> Option<()> {
+    /// Moves past a value that is not an object; returns no leaf for `null`.
+    #[inline]
+    fn value(&mut self) -> Option<Option<Leaf<'t>>> {
         let from = self.at;
-        let leaf = match self.peek()? {
+        Some(Some(match self.peek()? {
             b'"' => Leaf::String(self.string()?),
             b'[' => {
                 self.array()?;
@@ -134,20 +198,15 @@ impl<'t> Splitter<'t, '_> {
             }
             b't' => self.word("true").map(|()| Leaf::Boolean(true))?,
             b'f' => self.word("false").map(|()| Leaf::Boolean(false))?,
-            b'n' => return self.word("null"),
+            b'n' => return self.word("null").map(|()| None),
             b'-' | b'0'..=b'9' => self.number()?,
             _ => return None,
-        };
-        self.shape.push_str(self.text.get(self.copied..from)?);
-        self.shape.push(char::from(leaf.kind() as u8));
-        self.copied = self.at;
-        self.leaves.push(leaf);
-        Some(())
+        }))
     }
 
+    #[inline]
     fn word(&mut self, word: &str) -> Option<()> {
-        let rest = self.text.as_bytes().get(self.at..)?;
-        rest.starts_with(word.as_bytes()).then(|| self.at += word.len())
+        self.rest().starts_with(word.as_bytes()).then(|| self.at += word.len())
     }
 
     /// Moves past an array. Its contents are stored verbatim and not checked.
@@ -249,6 +308,55 @@ mod tests {
             if let Some(number) = short_decimal(&text) {
                 prop_assert_eq!(number.to_bits(), text.parse::<f64>().unwrap().to_bits());
                 prop_assert_eq!(float_to_string(number), text);
+            }
+        }
+    }
+
+    /// Generates an object in canonical form, of few keys, so that shapes repeat.
+    fn object() -> impl Strategy<Value = String> {
+        let scalar = prop::sample::select(vec![
+            "1",
+            "-7",
+            "2.5",
+            "1e300",
+            "null",
+            "true",
+            "false",
+            r#""x""#,
+            r#""a\",""#,
+            r#""""#,
+            "[1,{}]",
+            "{}",
+            "9223372036854775808",
+            r#"{"k":1}"#,
+            r#"{"k":"v","l":{}}"#,
+        ]);
+        let key = prop::sample::select(vec!["a", "b", r#"q\""#, "1"]);
+        prop::collection::vec((key, scalar), 0..4).prop_map(|members| {
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+            format!("{{{}}}", members.join(","))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_template_splits_exactly_the_texts_of_its_shape(first in object(), second in object(), cut in 0usize..40, odd in any::<bool>()) {
+            let split_of = |text: &'_ str| {
+                let (mut shape, mut leaves) = (String::new(), Vec::new());
+                split(text, &mut shape, &mut leaves).then(|| (shape, format!("{leaves:?}")))
+            };
+            let (shape, _) = split_of(&first).unwrap();
+            let template = Template::of(&shape);
+            let text = match (odd, second.get(..cut)) {
+                (true, Some(start)) => start,
+                _ => &second,
+            };
+            for text in [&first, text] {
+                let mut leaves = Vec::new();
+                let found = template.split(text, &mut leaves).then(|| format!("{leaves:?}"));
+                let expected = split_of(text).filter(|(of_text, _)| *of_text == shape);
+                prop_assert_eq!(found, expected.map(|(_, leaves)| leaves), "{} {}", first, text);
             }
         }
     }

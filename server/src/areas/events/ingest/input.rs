@@ -15,7 +15,7 @@ use crate::platform::json::{Json, Members, Number, Value};
 use crate::platform::time;
 
 /// Number of tags of an event stored inline; more tags are rare and need an allocation.
-const TAGS_INLINE: usize = 8;
+pub(super) const TAGS_INLINE: usize = 8;
 
 /// Buffers reused for all items of a batch.
 #[derive(Default)]

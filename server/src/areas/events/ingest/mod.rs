@@ -2,9 +2,11 @@
 
 mod batch;
 mod input;
+mod plain;
 
 pub(super) use batch::read_items;
 pub use batch::{read_batch, read_one};
+pub(super) use plain::read_plain_batch;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use telltale_engine::{
 
 use super::super::error::EventsError;
 use super::super::model::Outcome;
-use super::{read_batch, read_one};
+use super::{read_batch, read_one, read_plain_batch};
 use crate::http::{ApiError, ErrorCode};
 use crate::platform::telemetry::batch::InvalidBatch;
 use crate::platform::time;
@@ -47,14 +47,29 @@ fn one(body: &[u8]) -> Result<String, ApiError> {
     Ok(read_one(body, NOW, shown)?)
 }
 
+/// Parses a batch, and compares what the fast parser makes of it, if anything.
 fn batch(body: &[u8]) -> Result<(Vec<String>, Outcome), EventsError> {
     let mut taken = Vec::new();
-    let outcome = read_batch(body, NOW, |event| {
+    let read = read_batch(body, NOW, |event| {
         taken.push(shown(event)?);
         Ok(())
-    })?;
+    });
+    if let Some(events) = plain_batch(body) {
+        let outcome = Outcome { accepted: events.len(), ..Outcome::default() };
+        assert_eq!((&events, Some(&outcome)), (&taken, read.as_ref().ok()));
+    }
+    let outcome = read?;
     assert_eq!(taken.len(), outcome.accepted);
     Ok((taken, outcome))
+}
+
+fn plain_batch(body: &[u8]) -> Option<Vec<String>> {
+    let mut taken = Vec::new();
+    let read = read_plain_batch(body, NOW, |event| {
+        taken.push(shown(event)?);
+        Ok(())
+    });
+    read.inspect(|accepted| assert_eq!(taken.len(), *accepted)).map(|_| taken)
 }
 
 fn codes(outcome: Outcome) -> Vec<(usize, ErrorCode)> {
@@ -259,6 +274,53 @@ fn an_invalid_batch_stores_nothing() {
     }
 }
 
+#[test]
+fn plain_batches_are_read_by_the_fast_parser() {
+    let nested = |levels: usize| {
+        let (open, close) = ("[".repeat(levels - 1), "]".repeat(levels - 1));
+        format!(r#"{{"name":"a","properties":{{"a":{open}1{close}}}}}"#)
+    };
+    for item in [
+        r#"{"name":"a"}"#.to_owned(),
+        r#"{"timestamp":"2026-01-01T00:00:00Z","user_id":"ann","value":-0.0,"name":"a"}"#.to_owned(),
+        r#"{"name":"é","timestamp":null,"user_id":null,"value":null,"properties":null,"tags":null}"#
+            .to_owned(),
+        r#" { "name" : "a" , "tags" : { "k" : "v" , "b" : "" } , "else" : true , "else" : 1 } "#
+            .to_owned(),
+        r#"{"name":"a","properties":{"i":[1,-2,0,999999999999999999],"f":[2.50,1e3,-0.0,1E-7]}}"#
+            .to_owned(),
+        r#"{"name":"a","properties":{"t":true,"f":false,"n":null,"o":{},"a":[],"t":{"x":"/"}}}"#
+            .to_owned(),
+        nested(64),
+    ] {
+        let body = format!("{{\"events\":[{item},{item}]}}");
+        batch(body.as_bytes()).unwrap();
+        assert_eq!(plain_batch(body.as_bytes()).map(|events| events.len()), Some(2), "{item}");
+    }
+    for item in [
+        r#"{"name":"a\u0062"}"#.to_owned(),
+        r#"{"name":"telltale.x"}"#.to_owned(),
+        r#"{"name":"a","user_id":7}"#.to_owned(),
+        r#"{"name":"a","name":"a"}"#.to_owned(),
+        r#"{"name":"a","tags":{"k":"v","k":"v"}}"#.to_owned(),
+        r#"{"name":"a","properties":{"a":[-0]}}"#.to_owned(),
+        r#"{"name":"a","properties":{"a":18446744073709551615}}"#.to_owned(),
+        r#"{"name":"a","properties":{"a":01}}"#.to_owned(),
+        r#"{"name":"a","properties":{"a":1e400}}"#.to_owned(),
+        nested(65),
+        "7".to_owned(),
+    ] {
+        let good = r#"{"name":"a"}"#;
+        let body = format!("{{\"events\":[{good},{item},{good}]}}");
+        assert_eq!(plain_batch(body.as_bytes()), None, "{item}");
+        drop(batch(body.as_bytes()));
+    }
+    let full =
+        |items: usize| format!("{{\"events\":[{}]}}", vec![r#"{"name":"a"}"#; items].join(","));
+    assert!(plain_batch(full(500).as_bytes()).is_some());
+    assert_eq!(plain_batch(full(501).as_bytes()), None);
+}
+
 /// Generates the value of a field, usually one that fits.
 fn field(fitting: Vec<Value>) -> impl Strategy<Value = Option<Value>> {
     let odd = vec![
@@ -401,6 +463,16 @@ proptest! {
     #[test]
     fn batches_match_the_model(items in prop::collection::vec(item(), 0..8)) {
         compare_to_model(json!({"events": items}).to_string().as_bytes())?;
+    }
+
+    #[test]
+    fn both_parsers_read_properties_alike(
+        numbers in prop::collection::vec("-?[0-9]{1,20}(\\.[0-9]{1,9})?([eE][-+]?[0-9]{1,3})?", 1..6),
+        text in "[a-z é\\\\\"]{0,9}", spaces in "[ \n]{0,2}",
+    ) {
+        let (numbers, text) = (numbers.join(","), json!({text.clone(): text}));
+        let item = format!(r#"{{"name":"a","properties":{{"n":[{numbers}],{spaces}"t":{text}}}}}"#);
+        drop(batch(format!("{{\"events\":[{item}]}}").as_bytes()));
     }
 
     #[test]
