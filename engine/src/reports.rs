@@ -104,6 +104,10 @@ impl CompactionBudget<'_> {
 /// Which windows to compact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CompactionScope {
+    /// Windows whose time has passed, if what is to be compacted has at least as many rows as what
+    /// was compacted before: while an import goes on, which would otherwise rewrite the same day
+    /// after every seal.
+    Grown,
     /// Windows whose time has passed.
     Over,
     /// All windows, including those still being written.

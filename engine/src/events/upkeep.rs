@@ -67,10 +67,10 @@ impl Events {
         blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
         // By a clock before 1970, no day is over.
         let is_window_over = event_day(self.now()).is_some_and(|today| day < today);
-        let blocks_min = if scope == CompactionScope::All || is_window_over {
-            2
-        } else {
-            limits::EVENT_COMPACTION_BLOCKS_MIN
+        let blocks_min = match scope {
+            CompactionScope::All => 2,
+            CompactionScope::Over if is_window_over => 2,
+            CompactionScope::Over | CompactionScope::Grown => limits::EVENT_COMPACTION_BLOCKS_MIN,
         };
         select_group(&blocks, blocks_min, StringBounds::of(self.options.compaction_bytes))
     }

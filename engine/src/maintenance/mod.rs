@@ -6,6 +6,7 @@
 
 mod backup;
 mod inspect;
+mod merge_schedule;
 mod resource_monitor;
 mod verify;
 mod worker;

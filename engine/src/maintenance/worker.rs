@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
+use super::merge_schedule::MergeSchedule;
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
@@ -37,11 +38,6 @@ const EVENT_GROUPS_PER_PASS: usize = 4;
 /// How long a pass compacts if no seal is requested. While there is more to compact, the thread
 /// then pauses for as long as the pass took: with a backlog it uses half a core.
 const MERGE_TIME: Duration = Duration::from_millis(500);
-/// Time until the next search for windows to compact if the last one found none.
-const MERGE_PERIOD: Duration = Duration::from_secs(60);
-/// Time from a seal to a check whether its blocks can be compacted. An import of old data seals
-/// every few seconds: windows are compacted once for several seals rather than after each of them.
-const MERGE_AFTER_SEAL: Duration = Duration::from_secs(2);
 const EXPIRE_PERIOD: Duration = Duration::from_secs(3_600);
 /// Time between two attempts to remove series without data while a batch may still refer to them.
 const RETIRE_PERIOD: Duration = Duration::from_secs(60);
@@ -73,7 +69,7 @@ pub(crate) struct MaintenanceWorker {
 #[derive(Debug)]
 pub(crate) struct DueTimes {
     seal: Duration,
-    merge: Duration,
+    merge: MergeSchedule,
     expire: Duration,
     join: Duration,
     store_time: Duration,
@@ -84,7 +80,8 @@ impl DueTimes {
     /// so that an operator who opened old data with a wrong retention has time to notice.
     pub(crate) fn after_start(now: Duration) -> Self {
         let (expire, store_time) = (now + EXPIRE_AFTER_START, now + STORE_TIME_PERIOD);
-        Self { seal: now, merge: now, expire, join: now + JOIN_PERIOD, store_time }
+        let merge = MergeSchedule::after_start(now);
+        Self { seal: now, merge, expire, join: now + JOIN_PERIOD, store_time }
     }
 }
 
@@ -124,7 +121,7 @@ impl MaintenanceWorker {
             self.store_time();
         }
         let (mut failure, mut rest) = (None, PASS_PERIOD);
-        if in_background && now >= due.merge {
+        if in_background && let Some(scope) = due.merge.due(now) {
             let started = self.trusted.steady();
             let spent = || self.trusted.steady().saturating_sub(started);
             // The time limit does not include planning.
@@ -135,9 +132,9 @@ impl MaintenanceWorker {
                     && !self.maintenance_state.is_seal_requested()
             };
             let budget = CompactionBudget { windows: WINDOWS_PER_PASS, has_time: &has_time };
-            let merged = self.merge_step(CompactionScope::Over, budget, EVENT_GROUPS_PER_PASS);
+            let merged = self.merge_step(scope, budget, EVENT_GROUPS_PER_PASS);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
-            due.merge = if busy { now } else { now + MERGE_PERIOD };
+            due.merge.passed(now, scope, (busy, has_time()));
             if busy {
                 rest = spent().min(PASS_PERIOD);
             }
@@ -177,7 +174,7 @@ impl MaintenanceWorker {
             self.store_time();
             // New blocks may be of closed windows, for example of imported data.
             if report.points + report.events > 0 {
-                due.merge = due.merge.min(self.trusted.steady() + MERGE_AFTER_SEAL);
+                due.merge.sealed(self.trusted.steady());
             }
         }
         outcome
@@ -325,6 +322,7 @@ impl MaintenanceWorker {
 mod tests {
     use std::path::Path;
 
+    use super::super::merge_schedule::{AFTER_SEAL, QUIET};
     use super::*;
     use crate::clock::Clock;
     use crate::documents::Receipt;
@@ -517,9 +515,42 @@ mod tests {
             engine.write(batch.finish()).unwrap();
             engine.seal().unwrap();
         }
-        clock.pass(MERGE_AFTER_SEAL);
+        clock.pass(AFTER_SEAL);
         worker.run_pass(false);
         assert!(engine.stats().merges > 0);
+    }
+
+    #[test]
+    fn an_import_rewrites_a_day_when_it_has_doubled_and_when_it_pauses() {
+        const STEP: Duration = Duration::from_secs(3);
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Background);
+        let worker = &engine.inner().worker;
+        worker.run_pass(false);
+        let mut minute = 0;
+        let mut import = || {
+            let mut batch = engine.batch();
+            let series = batch.series("cpu", MetricType::Gauge, &[]).unwrap();
+            let time = TimestampMs(START.0 - 3 * 86_400_000 + minute * 60_000);
+            batch.number(MetricType::Gauge, series, time, 1.0);
+            engine.write(batch.finish()).unwrap();
+            engine.seal().unwrap();
+            minute += 1;
+            clock.pass(STEP);
+            worker.run_pass(false);
+            engine.stats().merges
+        };
+        let merges: Vec<u64> = (0..17).map(|_| import()).collect();
+        // With 1, 2, 4, 8 and 16 rows.
+        assert_eq!(merges, [1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5]);
+        clock.pass(QUIET);
+        worker.run_pass(false);
+        assert_eq!(engine.stats().merges, 6, "the last row");
+        // Pauses of three seconds are none: it doubles once, and after a minute the rest is due.
+        let merges: Vec<u64> = (0..21).map(|_| import()).collect();
+        assert_eq!((merges[15], merges[16], merges[18]), (6, 7, 7));
+        assert_eq!((merges[19], merges[20]), (8, 8));
     }
 
     #[test]

@@ -57,6 +57,9 @@ pub(super) fn decode(bytes: &[u8], rows: usize) -> CodecResult<Ids> {
     if starts.len() != times.len() {
         return Err(CodecError::new("the columns of receipts have different lengths"));
     }
+    if !starts.is_sorted_by(|a, b| a < b) {
+        return Err(CodecError::new("the numbers of receipts do not ascend"));
+    }
     let receipts = starts.into_iter().zip(times.into_iter().map(u64::cast_signed)).collect();
     Ok(Ids { numbers, receipts })
 }

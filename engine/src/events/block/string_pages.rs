@@ -224,7 +224,7 @@ impl StringIndex {
     pub(super) fn all(&self, section: &[u8]) -> CodecResult<StringPage> {
         let mut all = StringPage::default();
         for page in 0..self.pages() {
-            all.append(&self.page(section, page)?);
+            all.append(&self.page(section, page)?)?;
         }
         Ok(all)
     }
@@ -306,10 +306,13 @@ impl StringPage {
     }
 
     /// Appends the strings of another page.
-    fn append(&mut self, other: &Self) {
+    fn append(&mut self, other: &Self) -> CodecResult<()> {
+        let too_long = |_| CodecError::new("strings that are too long for a block");
+        u32::try_from(self.text.len() + other.text.len()).map_err(too_long)?;
         let before = to_u32(self.text.len());
         self.text.push_str(&other.text);
         self.ends.extend(other.ends.iter().map(|end| before + end));
+        Ok(())
     }
 
     /// Returns the string at a position.

@@ -264,13 +264,28 @@ fn tasks_of_day(
     let wanted = rollups(window);
     let rows: u64 = clusters.iter().flat_map(Cluster::blocks).map(|b| u64::from(b.rows)).sum();
     if is_window_over(window.end, now) && rows <= DAY_ROWS_MAX {
+        if scope == CompactionScope::Grown && !has_grown(&clusters) {
+            return Vec::new();
+        }
         return task(metric, window, clusters, Neighbours::Join, &wanted).into_iter().collect();
     }
     clusters
         .into_iter()
         .filter(|c| scope == CompactionScope::All || is_window_over(c.window.end, now))
+        .filter(|c| scope != CompactionScope::Grown || has_grown(std::slice::from_ref(c)))
         .filter_map(|c| task(metric, c.window, vec![c], Neighbours::Separate, &wanted))
         .collect()
+}
+
+/// Returns whether the largest block set has at most half of the rows: a compaction then rewrites
+/// no more rows than it adds.
+fn has_grown(clusters: &[Cluster]) -> bool {
+    let rows_of = |block: &BlockInfo| u64::from(block.rows);
+    let sets = clusters.iter().flat_map(|cluster| &cluster.units);
+    let sets = sets.map(|set| set.of_tier(set.base()).map(rows_of).sum::<u64>());
+    let (total, largest) = sets.fold((0, 0), |(sum, max), rows| (sum + rows, rows.max(max)));
+    let loose: u64 = clusters.iter().flat_map(|cluster| &cluster.loose).map(rows_of).sum();
+    total + loose >= 2 * largest
 }
 
 /// Returns the compaction task of a window: the stretches of it that are not a single complete

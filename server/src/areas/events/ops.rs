@@ -31,8 +31,9 @@ pub fn resolve_batch(
     if let Some(accepted) = read_plain_batch(body, now, |event| batch.push(event).map(drop)) {
         return Ok((batch, Outcome { accepted, ..Outcome::default() }));
     }
-    let _reserved = reserve_document(body, engine.memory())?;
+    // Without what was read until the fast parser gave up.
     batch = engine.event_batch();
+    let _reserved = reserve_document(body, engine.memory())?;
     let outcome = read_batch(body, now, |event| batch.push(event).map(drop))?;
     Ok((batch, outcome))
 }

@@ -156,8 +156,8 @@ impl<'b> Cursor<'b> {
         self.since(start)
     }
 
-    /// Reads a number with the precision of the document, except for an integer of more than
-    /// [`SHORT_DIGITS_MAX`] digits and zero with a sign.
+    /// Reads a number with the precision of the document, except for an integer of more than 18
+    /// digits and zero with a sign.
     #[inline]
     pub fn exact_number(&mut self) -> Option<Number> {
         self.peek()?;
