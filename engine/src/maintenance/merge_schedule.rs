@@ -16,6 +16,17 @@ pub(super) const AFTER_SEAL: Duration = Duration::from_secs(2);
 /// Time from the last seal until windows are compacted that have grown little.
 pub(super) const QUIET: Duration = Duration::from_secs(10);
 
+/// How a pass ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PassEnd {
+    /// Nothing was compacted.
+    Idle,
+    /// All that was found was compacted.
+    Complete,
+    /// Its time ended before all that was found was compacted.
+    Cut,
+}
+
 /// The times of the next searches, on the steady clock.
 #[derive(Debug)]
 pub(super) struct MergeSchedule {
@@ -39,21 +50,15 @@ impl MergeSchedule {
         (now >= self.next).then_some(scope)
     }
 
-    /// Takes note of a pass over `scope`. It was busy if there may be more to compact, and complete
-    /// if its time sufficed for all that was found.
-    pub(super) fn passed(
-        &mut self,
-        now: Duration,
-        scope: CompactionScope,
-        (busy, complete): (bool, bool),
-    ) {
+    /// Takes note of a pass over `scope`.
+    pub(super) fn passed(&mut self, now: Duration, scope: CompactionScope, end: PassEnd) {
         let is_partial = scope == CompactionScope::Grown;
-        self.next = match (busy, is_partial) {
-            (true, _) => now,
-            (false, true) => self.quiet.min(self.at_last),
-            (false, false) => now + PERIOD,
+        self.next = match end {
+            PassEnd::Complete | PassEnd::Cut => now,
+            PassEnd::Idle if is_partial => self.quiet.min(self.at_last),
+            PassEnd::Idle => now + PERIOD,
         };
-        if !is_partial && (complete || !busy) {
+        if !is_partial && end != PassEnd::Cut {
             self.at_last = now + PERIOD;
         }
     }
@@ -62,5 +67,34 @@ impl MergeSchedule {
     pub(super) fn sealed(&mut self, now: Duration) {
         self.next = self.next.min(now + AFTER_SEAL);
         self.quiet = now + QUIET;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn once_in_a_period_all_windows_are_compacted_however_many_passes_it_takes() {
+        let at = |seconds: u64| Duration::from_secs(seconds);
+        let mut schedule = MergeSchedule::after_start(at(0));
+        assert_eq!(schedule.due(at(0)), Some(CompactionScope::Over));
+        schedule.passed(at(0), CompactionScope::Over, PassEnd::Idle);
+        // A seal every second, so that there is always something to compact.
+        let mut scopes = Vec::new();
+        for second in 1..=65 {
+            schedule.sealed(at(second));
+            let Some(scope) = schedule.due(at(second)) else { continue };
+            scopes.push((second, scope));
+            let end = if second < 62 { PassEnd::Cut } else { PassEnd::Complete };
+            schedule.passed(at(second), scope, end);
+        }
+        let over: Vec<u64> = scopes
+            .iter()
+            .filter(|(_, scope)| *scope == CompactionScope::Over)
+            .map(|(second, _)| *second)
+            .collect();
+        assert_eq!(over, [60, 61, 62]);
+        assert_eq!(scopes.first(), Some(&(3, CompactionScope::Grown)));
     }
 }

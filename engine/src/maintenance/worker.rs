@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::merge_schedule::MergeSchedule;
+use super::merge_schedule::{MergeSchedule, PassEnd};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
@@ -134,7 +134,12 @@ impl MaintenanceWorker {
             let budget = CompactionBudget { windows: WINDOWS_PER_PASS, has_time: &has_time };
             let merged = self.merge_step(scope, budget, EVENT_GROUPS_PER_PASS);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
-            due.merge.passed(now, scope, (busy, has_time()));
+            let end = match (busy, has_time()) {
+                (false, _) => PassEnd::Idle,
+                (true, true) => PassEnd::Complete,
+                (true, false) => PassEnd::Cut,
+            };
+            due.merge.passed(now, scope, end);
             if busy {
                 rest = spent().min(PASS_PERIOD);
             }

@@ -1,5 +1,7 @@
 //! Interned strings: each distinct string is stored once and has a dense id.
 
+use std::ops::Range;
+
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use xxhash_rust::xxh3::xxh3_64;
@@ -102,15 +104,18 @@ fn is_known(known: HashedId, hash: u32, buffer: &str, ends: &[usize], text: &str
 
 #[inline]
 fn bytes_at<'a>(buffer: &'a str, ends: &[usize], id: u32) -> &'a [u8] {
+    &buffer.as_bytes()[span(ends, id)]
+}
+
+#[inline]
+fn span(ends: &[usize], id: u32) -> Range<usize> {
     let id = id as usize;
     let start = id.checked_sub(1).map_or(0, |before| ends[before]);
-    &buffer.as_bytes()[start..ends[id]]
+    start..ends[id]
 }
 
 fn text_at<'a>(buffer: &'a str, ends: &[usize], id: u32) -> &'a str {
-    let id = id as usize;
-    let start = id.checked_sub(1).map_or(0, |before| ends[before]);
-    let Some(text) = buffer.get(start..ends[id]) else { panic!("string {id} cuts a character") };
+    let Some(text) = buffer.get(span(ends, id)) else { panic!("string {id} cuts a character") };
     text
 }
 

@@ -220,11 +220,17 @@ impl StringIndex {
         self.pages.get(page).map_or(self.strings, |page| page.from)
     }
 
-    /// Unpacks all pages, and returns their strings as one page.
-    pub(super) fn all(&self, section: &[u8]) -> CodecResult<StringPage> {
+    /// Unpacks all pages, and returns their strings as one page. They have at most `bytes_max` bytes:
+    /// a compaction reserves memory for as many.
+    pub(super) fn all(&self, section: &[u8], bytes_max: u32) -> CodecResult<StringPage> {
         let mut all = StringPage::default();
         for page in 0..self.pages() {
-            all.append(&self.page(section, page)?)?;
+            let page = self.page(section, page)?;
+            let bytes = u32::try_from(all.text.len() + page.text.len()).ok();
+            if bytes.is_none_or(|bytes| bytes > bytes_max) {
+                return Err(CodecError::new("more bytes of strings than the header says"));
+            }
+            all.append(&page);
         }
         Ok(all)
     }
@@ -306,13 +312,10 @@ impl StringPage {
     }
 
     /// Appends the strings of another page.
-    fn append(&mut self, other: &Self) -> CodecResult<()> {
-        let too_long = |_| CodecError::new("strings that are too long for a block");
-        u32::try_from(self.text.len() + other.text.len()).map_err(too_long)?;
+    fn append(&mut self, other: &Self) {
         let before = to_u32(self.text.len());
         self.text.push_str(&other.text);
         self.ends.extend(other.ends.iter().map(|end| before + end));
-        Ok(())
     }
 
     /// Returns the string at a position.
@@ -382,6 +385,12 @@ mod tests {
         let bytes = if sorted { packer.sorted(all) } else { packer.unsorted(all) }.unwrap();
         let index = StringIndex::read(&bytes, strings.len()).unwrap();
         assert_eq!(index.strings(), strings.len());
+        let bytes_of_all = to_u32(strings.concat().len());
+        let whole = index.all(&bytes, bytes_of_all).unwrap();
+        assert!(whole.iter().eq(strings.iter().copied()));
+        if let Some(too_few) = bytes_of_all.checked_sub(1) {
+            assert!(index.all(&bytes, too_few).is_err());
+        }
         for (rank, text) in strings.iter().enumerate() {
             let (page, at) = index.locate(rank).unwrap();
             assert_eq!(index.page(&bytes, page).unwrap().get(at), Some(*text));

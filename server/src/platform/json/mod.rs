@@ -20,7 +20,7 @@ pub use document_memory::{
 pub use integer::{integer_or_null, integer_u32};
 pub use mismatch::{BrokenRule, TypeMismatch, read_typed};
 pub use nullable::nullable;
-pub use plain::{Cursor, Scalar};
+pub use plain::{Cursor, Scalar, set_once};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
 pub use syntax::{invalid_syntax, without_position};
 pub use write::{Plain, number, string, unsigned};

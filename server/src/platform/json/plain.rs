@@ -77,12 +77,6 @@ impl<'b> Cursor<'b> {
         is_next
     }
 
-    /// Returns the first byte of the next value.
-    #[inline]
-    pub fn next_byte(&mut self) -> Option<u8> {
-        self.peek()
-    }
-
     /// Returns whether `byte` is next.
     #[inline]
     pub fn is_at(&mut self, byte: u8) -> bool {
@@ -223,9 +217,9 @@ impl<'b> Cursor<'b> {
         Some(value)
     }
 
-    /// Returns the next byte that is not white space.
+    /// Returns the next byte that is not white space, without reading it.
     #[inline]
-    fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.rest().first() {
             if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
                 return Some(*byte);
@@ -239,6 +233,12 @@ impl<'b> Cursor<'b> {
     fn rest(&self) -> &'b [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
+}
+
+/// Sets the value of a member; `None` if the member occurs a second time.
+#[inline]
+pub fn set_once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
+    slot.replace(value).is_none().then_some(())
 }
 
 /// Returns the length of the text before the next quote; `None` if an escape or a control character

@@ -1,7 +1,7 @@
 //! Batches of telemetry: finds the list of items in a body and counts accepted and rejected items.
 //! Shared by metrics, events and the combined batch; the areas define what a valid item is.
 
-use super::super::json::{Elements, Json, Value};
+use super::super::json::{Cursor, Elements, Json, Value, has_too_many_values};
 use crate::limits;
 
 /// Why a body is not a valid batch. Nothing of it is stored.
@@ -74,6 +74,30 @@ pub fn items<'d>(document: Value<'d>, key: &'static str) -> Result<Elements<'d>,
         return Err(InvalidBatch::TooLong { key, items: items.len() });
     }
     Ok(items)
+}
+
+/// Calls `item` to read each item of a plain body whose only member is the list under `key`, and
+/// returns their number. Returns `None` for any other body, or if `item` does.
+pub fn plain_items<'b>(
+    body: &'b [u8],
+    key: &str,
+    mut item: impl FnMut(&mut Cursor<'b>) -> Option<()>,
+) -> Option<usize> {
+    if has_too_many_values(body) {
+        return None;
+    }
+    let (mut cursor, mut items) = (Cursor::new(body)?, 0);
+    cursor.eat(b'{')?;
+    if cursor.string()? != key {
+        return None;
+    }
+    cursor.eat(b':')?;
+    cursor.elements(|cursor| {
+        items += 1;
+        if items > limits::BATCH_ITEMS_MAX { None } else { item(cursor) }
+    })?;
+    cursor.eat(b'}')?;
+    cursor.ended().then_some(items)
 }
 
 impl<E> Outcome<E> {

@@ -1,6 +1,7 @@
 //! Reads the properties of all rows as text, from columns that are decoded as a whole: several
 //! times as fast as row by row from pages.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::encode::{FIRST_SHAPE, LEFT_OVER, NONE};
@@ -60,13 +61,10 @@ impl AllProperties {
             },
             code => {
                 let shape = &self.shapes.shapes[usize::from(code - FIRST_SHAPE)];
-                let mut columns = shape.columns.iter();
-                for piece in &shape.pieces {
-                    out.push_str(piece);
-                    if let Some(column) = columns.next() {
-                        put_leaf(self.columns[*column as usize].leaf(position), out);
-                    }
-                }
+                let Ok(()) = shape.join(out, |column, out| {
+                    put_leaf(self.columns[column as usize].leaf(position), out);
+                    Ok::<(), Infallible>(())
+                });
             }
         }
     }

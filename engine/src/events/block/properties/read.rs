@@ -96,14 +96,10 @@ impl<'p> PropertyReader<'p> {
                 let Some(shape) = shapes.shape(usize::from(code - FIRST_SHAPE)) else {
                     return Err(self.parts.damaged("a row has an unknown shape"));
                 };
-                let mut columns = shape.columns.iter();
-                for piece in &shape.pieces {
-                    out.push_str(piece);
-                    if let Some(column) = columns.next() {
-                        put_leaf(self.column(*column)?.leaf(position)?, out);
-                    }
-                }
-                Ok(())
+                shape.join(out, |column, out| {
+                    put_leaf(self.column(column)?.leaf(position)?, out);
+                    Ok(())
+                })
             }
         }
     }

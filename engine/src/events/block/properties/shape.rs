@@ -26,6 +26,25 @@ pub(super) struct Shape {
     pub(super) columns: Vec<u32>,
 }
 
+impl Shape {
+    /// Appends the text of a row of this shape. `put_column` appends the leaf of the row in a column.
+    #[inline]
+    pub(super) fn join<E>(
+        &self,
+        out: &mut String,
+        mut put_column: impl FnMut(u32, &mut String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut columns = self.columns.iter();
+        for piece in &self.pieces {
+            out.push_str(piece);
+            if let Some(column) = columns.next() {
+                put_column(*column, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The shapes of a block and their columns.
 #[derive(Debug, Default)]
 pub(in super::super) struct Shapes {

@@ -9,8 +9,8 @@ use telltale_engine::limits::{PROPERTIES_NESTING_MAX, RESERVED_PREFIX};
 use telltale_engine::{InvalidEvent, NewEvent, PropertiesWriter, TimestampMs};
 
 use super::input::TAGS_INLINE;
-use crate::limits;
-use crate::platform::json::{Cursor, Number, Scalar, has_too_many_values};
+use crate::platform::json::{Cursor, Number, Scalar, set_once};
+use crate::platform::telemetry::batch::plain_items;
 use crate::platform::time;
 
 /// Parses a body with a batch of valid items and passes them to `take`, in order. Returns their
@@ -20,23 +20,8 @@ pub(in crate::areas::events) fn read_plain_batch(
     now: TimestampMs,
     mut take: impl FnMut(&NewEvent<'_>) -> Result<(), InvalidEvent>,
 ) -> Option<usize> {
-    if has_too_many_values(body) {
-        return None;
-    }
-    let mut cursor = Cursor::new(body)?;
-    cursor.eat(b'{')?;
-    if cursor.string()? != "events" {
-        return None;
-    }
-    cursor.eat(b':')?;
-    let (mut reader, mut items) = (Reader::new(now), 0);
-    cursor.elements(|cursor| {
-        items += 1;
-        reader.item(cursor, &mut take)?;
-        (items <= limits::BATCH_ITEMS_MAX).then_some(())
-    })?;
-    cursor.eat(b'}')?;
-    cursor.ended().then_some(items)
+    let mut reader = Reader::new(now);
+    plain_items(body, "events", |cursor| reader.item(cursor, &mut take))
 }
 
 /// Parses consecutive items.
@@ -131,10 +116,6 @@ impl<'b> Reader<'b> {
     }
 }
 
-fn set_once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
-    slot.replace(value).is_none().then_some(())
-}
-
 fn user(value: Scalar<'_>) -> Option<Option<&str>> {
     match value {
         Scalar::Null => Some(None),
@@ -168,7 +149,7 @@ fn copy_object(writer: &mut PropertiesWriter, cursor: &mut Cursor<'_>, level: us
 }
 
 fn copy_value(writer: &mut PropertiesWriter, cursor: &mut Cursor<'_>, level: usize) -> Option<()> {
-    match cursor.next_byte()? {
+    match cursor.peek()? {
         b'"' => writer.string(cursor.string()?),
         b'-' | b'0'..=b'9' => match cursor.exact_number()? {
             Number::Unsigned(value) => writer.unsigned(value),

@@ -15,8 +15,8 @@ use telltale_engine::{
 
 use super::super::model::Measured;
 use super::input::{member, number};
-use crate::limits;
-use crate::platform::json::{Cursor, Scalar, has_too_many_values};
+use crate::platform::json::{Cursor, Scalar, set_once};
+use crate::platform::telemetry::batch::plain_items;
 use crate::platform::time;
 
 /// Prefix of this protocol's hashes, which separates them from those of other protocols.
@@ -119,21 +119,12 @@ impl<'b> Reader<'b> {
         batch: &mut BatchBuilder<'_>,
         body: &'b [u8],
     ) -> Option<Vec<Item<'b>>> {
-        if has_too_many_values(body) {
-            return None;
-        }
-        let (mut cursor, mut items) = (Cursor::new(body)?, Vec::new());
-        cursor.eat(b'{')?;
-        if cursor.string()? != "metrics" {
-            return None;
-        }
-        cursor.eat(b':')?;
-        cursor.elements(|cursor| {
+        let mut items = Vec::new();
+        plain_items(body, "metrics", |cursor| {
             items.push(self.item(batch, cursor)?);
-            (items.len() <= limits::BATCH_ITEMS_MAX).then_some(())
+            Some(())
         })?;
-        cursor.eat(b'}')?;
-        cursor.ended().then_some(items)
+        Some(items)
     }
 
     /// Parses one item; `None` if it needs the general parser. Adds nothing to the batch builder.
@@ -279,11 +270,6 @@ impl<'b> Reader<'b> {
         self.last_time = cursor.since(start).map(|quoted| (quoted, time));
         Some(time)
     }
-}
-
-#[inline]
-fn set_once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
-    slot.replace(value).is_none().then_some(())
 }
 
 #[inline]
