@@ -323,8 +323,8 @@ impl<'a> Parts<'a> {
         floats_of(section, rows, None).map_err(|e| damaged(self.key, &e))
     }
 
-    /// Returns all strings of a section, past the cache. Each occurs in a row, so together they have
-    /// at most the bytes of strings of all rows.
+    /// Returns all strings of a section, past the cache. Each occurs in a row, so together they
+    /// have at most the bytes of strings of all rows.
     pub(super) fn all_strings(&self, kind: SectionKind, number: u32) -> Result<StringPage> {
         let index = self.string_index(kind, number)?;
         let section = self.required_section(kind, number)?;

@@ -220,8 +220,8 @@ impl StringIndex {
         self.pages.get(page).map_or(self.strings, |page| page.from)
     }
 
-    /// Unpacks all pages, and returns their strings as one page. They have at most `bytes_max` bytes:
-    /// a compaction reserves memory for as many.
+    /// Unpacks all pages, and returns their strings as one page. They have at most `bytes_max`
+    /// bytes: a compaction reserves memory for as many.
     pub(super) fn all(&self, section: &[u8], bytes_max: u32) -> CodecResult<StringPage> {
         let mut all = StringPage::default();
         for page in 0..self.pages() {

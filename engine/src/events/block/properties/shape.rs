@@ -27,7 +27,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Appends the text of a row of this shape. `put_column` appends the leaf of the row in a column.
+    /// Appends the text of a row of this shape. `put_column` appends the leaf of the row in a
+    /// column.
     #[inline]
     pub(super) fn join<E>(
         &self,
