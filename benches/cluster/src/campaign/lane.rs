@@ -8,6 +8,7 @@ use object_store::ObjectStore;
 use object_store::path::Path;
 use tokio::sync::Mutex;
 
+use super::evidence;
 use super::process::{History, Node, ProxyProcess};
 use super::rig::Rig;
 use crate::checks::{Note, Violation, violations};
@@ -173,14 +174,25 @@ impl Lane {
                     records: contents.log.len(),
                     packs: contents.packs.len(),
                     deleted_wal: deleted_wal(self.store.as_ref(), &wal).await?,
+                    evidence: Vec::new(),
                 })
             }
             Err(error) if error.is_damage() => Ok(Judgement {
-                violations: vec![Violation::Unreadable { reason: error.to_string() }],
+                violations: vec![Violation::Unreadable { reason: evidence::describe(&error) }],
+                evidence: self.evidence().await,
                 ..Judgement::default()
             }),
             Err(error) => Err(error),
         }
+    }
+
+    /// Collects what may explain why the shard could not be opened.
+    async fn evidence(&self) -> Vec<String> {
+        let Shared { gateways, bucket, .. } = self.shared.as_ref();
+        let mut lines = evidence::listings(gateways, bucket, &self.prefix).await;
+        lines.push(evidence::reopened(async || self.read().await).await);
+        lines.extend(evidence::listings(gateways, bucket, &self.prefix).await);
+        lines
     }
 
     async fn read(&self) -> Outcome<Contents> {
@@ -214,6 +226,8 @@ pub(crate) struct Judgement {
     pub(crate) packs: usize,
     /// Objects of SlateDB's log that garbage collection has deleted since the shard began.
     pub(crate) deleted_wal: u64,
+    /// What may explain a violation.
+    pub(crate) evidence: Vec<String>,
 }
 
 fn member(lane: u64, side: Side) -> String {

@@ -1,5 +1,6 @@
 //! Rounds of faults on real processes in the rig of `tools/cluster-up`, each judged by the checks.
 
+mod evidence;
 mod lane;
 mod node;
 mod process;

@@ -146,6 +146,7 @@ async fn run_lane(mut lane: Lane, campaign: Arc<Campaign>) -> Outcome<()> {
             "deleted_wal": judged.deleted_wal,
             "violations": judged.violations.iter().take(10).map(|v| format!("{v:?}"))
                 .collect::<Vec<_>>(),
+            "evidence": judged.evidence,
             "stuck": finding.stuck,
             "failures": failures,
         });
