@@ -34,6 +34,29 @@ impl Sample {
         Self::read_any(message)
     }
 
+    /// Splits off a sample that is the last field of a series, if it looks like one that an agent
+    /// writes today: value, unless zero, and time, which takes six bytes from 2004 to 2109. Whether
+    /// the bytes before are labels, and this is a sample, the caller has to find out.
+    #[inline]
+    pub(super) fn split_last(series: &[u8]) -> Option<(&[u8], Self)> {
+        let (before, time) = series.split_last_chunk::<6>()?;
+        let [.., last] = time;
+        let (more, low) = (0x0080_8080_8080, u64_of(*time));
+        if low & more != more || *last >= 0x80 {
+            return None;
+        }
+        let group = |n: u32| ((low >> (8 * n)) & 0x7f) << (7 * n);
+        let time_ms = (group(0) | group(1) | group(2) | group(3) | group(4) | group(5)) as i64;
+        if let Some((before, [0x12, 0x10, 0x09, value @ .., 0x10])) =
+            before.split_last_chunk::<12>()
+        {
+            let value = f64::from_le_bytes(*value);
+            return Some((before, Self { value, time_ms, start_ms: 0 }));
+        }
+        let (before, [0x12, 0x07, 0x10]) = before.split_last_chunk()? else { return None };
+        Some((before, Self { value: 0.0, time_ms, start_ms: 0 }))
+    }
+
     fn read_any(message: &[u8]) -> Result<Self, Malformed> {
         let mut sample = Self::default();
         for field in Fields::of(message) {
@@ -58,6 +81,12 @@ impl Sample {
             Err(WriteError::Value)
         }
     }
+}
+
+/// Returns the number whose low six bytes these are.
+#[inline]
+fn u64_of([a, b, c, d, e, f]: [u8; 6]) -> u64 {
+    u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
 }
 
 /// Returns whether a value, or the sum of a histogram, is a staleness marker.
@@ -93,6 +122,51 @@ impl Times {
             Ok(TimestampMs(time_ms))
         } else {
             Err(InvalidTime::OutOfRange)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use prost::Message;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_sample_at_the_end_is_the_one_that_was_encoded(
+            before in prop::collection::vec(any::<u8>(), 0..20),
+            value in prop_oneof![any::<f64>(), Just(0.0)],
+            time_ms in (1_i64 << 35)..(1 << 42),
+        ) {
+            let sample = telltale_tests::remote_write::Sample {
+                value,
+                timestamp: time_ms,
+                start_timestamp: 0,
+            };
+            let message = sample.encode_to_vec();
+            let mut series = before.clone();
+            series.extend([0x12, message.len() as u8]);
+            series.extend(&message);
+            let (rest, read) = Sample::split_last(&series).unwrap();
+            // Bytes before a zero can look like a value.
+            if value != 0.0 || rest.len() == before.len() {
+                prop_assert_eq!(rest, &before[..]);
+                prop_assert_eq!((read.value.to_bits(), read.time_ms), (value.to_bits(), time_ms));
+            }
+            prop_assert!(Sample::split_last(&message[message.len() - 6..]).is_none());
+        }
+    }
+
+    #[test]
+    fn times_of_other_lengths_are_left_to_the_parser() {
+        for timestamp in [1, (1 << 35) - 1, 1 << 42, -1] {
+            let sample =
+                telltale_tests::remote_write::Sample { value: 1.5, timestamp, start_timestamp: 0 };
+            let message = sample.encode_to_vec();
+            let series = [&[0x12, message.len() as u8][..], &message].concat();
+            assert!(Sample::split_last(&series).is_none(), "{timestamp}");
         }
     }
 }
