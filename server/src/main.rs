@@ -16,12 +16,14 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 ///   directly rather than through the "muzzy" state;
 /// - thread caches hold only small allocations: with larger ones, thirty threads kept 5 of 25 MB
 ///   unused;
+/// - no arena of their own for large allocations, which would return the pages of each body of 8 MB
+///   at once and fetch them anew for the next one;
 /// - no huge pages: under an ingestion load, a quarter of the resident memory was their untouched
 ///   parts, and they saved no time.
 #[expect(unsafe_code, reason = "jemalloc looks the symbol up by this name; no other symbol has it")]
 #[unsafe(export_name = "malloc_conf")]
-pub static MALLOC_CONF: &[u8; 121] =
-    b"narenas:4,background_thread:true,max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0,tcache_max:4096,thp:never\0";
+pub static MALLOC_CONF: &[u8; 142] =
+    b"narenas:4,background_thread:true,max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0,tcache_max:4096,oversize_threshold:0,thp:never\0";
 
 fn main() -> ExitCode {
     telltale_server::cli::run()
