@@ -82,8 +82,10 @@ impl Events {
         let sorted = sorted(pieces);
         for day in sorted.chunk_by(|a, b| day_of(a.time) == day_of(b.time)) {
             let mut rest = day;
+            // Blocks of similar size: a small last one would soon be compacted, with others.
+            let rows_max = day.len().div_ceil(day.len().div_ceil(EVENT_BLOCK_ROWS_MAX));
             while let Some(first) = rest.first() {
-                let (rows, later) = rest.split_at(block_rows(pieces, rest));
+                let (rows, later) = rest.split_at(block_rows(pieces, rest, rows_max));
                 rest = later;
                 let origins: Vec<(u32, u32)> = rows.iter().map(|row| row.origin).collect();
                 let bytes = block::encode(pieces, &origins, effort)?;
@@ -118,9 +120,9 @@ struct SortedRow {
     origin: (u32, u32),
 }
 
-/// Returns how many of the first rows go into one block, at least one: as many as the limits on
-/// rows, string bytes and tag keys allow.
-fn block_rows(pieces: &[&EventRows], rows: &[SortedRow]) -> usize {
+/// Returns how many of the first rows go into one block, at least one: at most `rows_max`, and as
+/// many as the limits on string bytes and tag keys allow.
+fn block_rows(pieces: &[&EventRows], rows: &[SortedRow], rows_max: usize) -> usize {
     let mut string_bytes = 0;
     let mut keys = TagKeys { pieces, seen: vec![Vec::new(); pieces.len()], keys: HashSet::new() };
     let fits = |row: &&SortedRow| {
@@ -129,7 +131,7 @@ fn block_rows(pieces: &[&EventRows], rows: &[SortedRow]) -> usize {
         keys.add(row);
         string_bytes <= EVENT_BLOCK_STRING_BYTES_MAX && keys.keys.len() <= EVENT_BLOCK_TAG_KEYS_MAX
     };
-    rows.iter().take(EVENT_BLOCK_ROWS_MAX).take_while(fits).count().max(1)
+    rows.iter().take(rows_max).take_while(fits).count().max(1)
 }
 
 /// The distinct tag keys of rows from several pieces.
