@@ -72,6 +72,13 @@ impl PointRows {
 }
 
 impl Source<'_> {
+    /// Declares that one or two series are read.
+    pub(crate) fn expect_few(&mut self) {
+        if let Self::Block(block) = self {
+            block.expect_few();
+        }
+    }
+
     fn series(&self) -> &[u32] {
         match self {
             Self::Run(run) => run.series(),

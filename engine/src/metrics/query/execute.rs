@@ -47,15 +47,15 @@ pub(crate) fn query_all<E: From<Error>>(
     mut take: impl FnMut(QueryResult) -> Result<(), E>,
 ) -> Result<(), E> {
     let waiting = Cancellation::current();
+    let one = |next: &MetricQuery, alike: u64| execute(metrics, waiting.clone(), next, alike);
+    if brief::is_brief() {
+        let left = (1..=queries.len() as u64).rev();
+        return queries.iter().zip(left).try_for_each(|(next, left)| take(one(next, left)?));
+    }
     for batch in queries.chunks(metrics.options().threads.max(1)) {
         let results: Vec<Result<QueryResult>> = match batch {
-            [single] => vec![query(metrics, waiting.clone(), single)],
-            batch if brief::is_brief() => {
-                batch.iter().map(|one| query(metrics, waiting.clone(), one)).collect()
-            }
-            batch => metrics.pool().install(|| {
-                batch.par_iter().map(|one| query(metrics, waiting.clone(), one)).collect()
-            }),
+            [single] => vec![one(single, 1)],
+            batch => metrics.pool().install(|| batch.par_iter().map(|next| one(next, 1)).collect()),
         };
         results.into_iter().try_for_each(|result| take(result?))?;
     }
@@ -67,6 +67,17 @@ pub(crate) fn query(
     metrics: &Metrics,
     waiting: Option<Cancellation>,
     query: &MetricQuery,
+) -> Result<QueryResult> {
+    execute(metrics, waiting, query, 1)
+}
+
+/// Executes the first of `alike` queries that are expected to need as much: of a brief scope that
+/// is too small for all of them, none is to be executed in vain.
+fn execute(
+    metrics: &Metrics,
+    waiting: Option<Cancellation>,
+    query: &MetricQuery,
+    alike: u64,
 ) -> Result<QueryResult> {
     check_groups(&query.group_by)?;
     if brief::is_brief() {
@@ -110,9 +121,9 @@ pub(crate) fn query(
         .into());
     }
     let values = (slots.len() as u64).saturating_mul(query.aggregations.len() as u64);
-    brief::spend(values.saturating_mul(VALUE_WORK))?;
-    brief::spend(plan.opening_work())?;
-    brief::check_left(plan.row_work())?;
+    let before_rows = values.saturating_mul(VALUE_WORK).saturating_add(plan.opening_work());
+    brief::check_left(before_rows.saturating_add(plan.row_work()).saturating_mul(alike))?;
+    brief::spend(before_rows)?;
     let (read_range, selection) = (&read_range, &selection);
     let context = result::QueryContext {
         query,

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, Piece, PointBlock};
 use crate::metrics::cell::{NumberCell, Sum};
-use crate::metrics::compact::{each_wanted, merge_scan};
+use crate::metrics::compact::{Source, each_wanted, merge_scan};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::metrics::times::Times;
@@ -317,6 +317,9 @@ impl Accumulator for NumberAccumulator<'_> {
         } else {
             &self.selection.series
         };
+        if wanted.len() <= FEW_SERIES {
+            overlapping.sources.iter_mut().for_each(Source::expect_few);
+        }
         merge_scan(
             &mut overlapping.sources,
             self.kind,

@@ -225,14 +225,39 @@ impl Planner<'_> {
             let mut writers = samples.iter().map(|b| (b.order, b.unit));
             let first = writers.next();
             if in_head || writers.any(|writer| Some(writer) != first) {
+                let mut own: Vec<&ReadableSet> = sets().collect();
+                let newer = match own.as_slice() {
+                    [only] if has_samples(only) && part.cell_width.is_none() => {
+                        self.newer_range(loose, part.range)
+                    }
+                    _ => part.range,
+                };
+                for older in gaps(part.range, &[newer]) {
+                    own.iter().for_each(|set| self.plan_set(set, part.within(older)));
+                }
+                let part = part.within(newer);
                 self.plan_overlapping(samples, part);
-                sets().filter(|u| !has_samples(u)).for_each(|u| self.plan_set(u, part));
+                own.retain(|set| !has_samples(set));
+                own.into_iter().for_each(|set| self.plan_set(set, part));
                 return true;
             }
         }
         sets().for_each(|set| self.plan_set(set, part));
         loose.iter().for_each(|block| self.plan_block(*block, part));
         false
+    }
+
+    /// Returns the part of `range` from the first to the last sample that is in a loose block or in
+    /// the head.
+    fn newer_range(&self, loose: &[BlockInfo], range: TimeRange) -> TimeRange {
+        let of_loose = loose.iter().map(BlockInfo::extent);
+        let of_head = self.runs.iter().map(|run| run.extent());
+        let within = of_loose.chain(of_head).map(|of| of.intersect(range));
+        let all = within.filter(|of| !of.is_empty()).reduce(|all, of| TimeRange {
+            start: all.start.min(of.start),
+            end: all.end.max(of.end),
+        });
+        all.unwrap_or(TimeRange { start: range.end, end: range.end })
     }
 
     fn plan_overlapping(&mut self, blocks: Vec<&BlockInfo>, part: Part) {
@@ -377,6 +402,9 @@ fn cover(range: TimeRange, tiers: &[Tier], parts: &mut Vec<(Tier, TimeRange)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Aggregation, Interval, MetricQuery, TimestampMs};
+    use crate::options::{Maintenance, Options};
+    use crate::{Clock, Engine};
 
     #[test]
     fn whole_cells_use_coarse_tiers_and_edges_fine_ones() {
@@ -405,5 +433,57 @@ mod tests {
             assert_eq!(parts.last().unwrap().1.end.0, end);
             assert!(parts.windows(2).all(|w| w[0].1.end == w[1].1.start));
         }
+    }
+
+    #[test]
+    fn what_is_older_than_samples_not_yet_compacted_is_read_from_cells() {
+        let hour = Interval::HOUR.ms();
+        let start = 20_000 * Interval::DAY.ms();
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(start + 30 * hour));
+        let options = Options { maintenance: Maintenance::Manual, clock, ..Options::default() };
+        let engine = Engine::open(dir.path(), Options { rollup_points_min: 4, ..options }).unwrap();
+        let write = |half_hours: std::ops::Range<i64>, value: i64| {
+            let mut batch = engine.batch();
+            let series = batch.series("g", MetricType::Gauge, &[]).unwrap();
+            for second in half_hours.start * 180..half_hours.end * 180 {
+                let time = TimestampMs(start + 10_000 * second);
+                batch.number(MetricType::Gauge, series, time, (value + second % 97) as f64);
+            }
+            engine.write(batch.finish()).unwrap();
+        };
+        let aggregations = Aggregation::of(MetricType::Gauge);
+        let read = |from: i64, to: i64, width: Interval| {
+            let range = TimeRange::new(start + from, start + to);
+            let query = MetricQuery::of_all("g", range, width, aggregations);
+            let result = engine.query(&query).unwrap();
+            let columns = result.groups.into_iter().flat_map(|group| group.columns);
+            let bits: Vec<u64> = columns.flatten().map(f64::to_bits).collect();
+            (bits, result.stats)
+        };
+        let all = || {
+            let widths = [Interval::MINUTE, Interval::HOUR, Interval::DAY];
+            let ranges = [(0, 24 * hour), (90_001, 12 * hour + 7), (9 * hour, 10 * hour)];
+            let one = |width| ranges.map(|(from, to)| read(from, to, width).0);
+            widths.map(one)
+        };
+        write(0..20, 0);
+        engine.seal().unwrap();
+        engine.merge().unwrap();
+        assert_eq!(read(0, 24 * hour, Interval::HOUR).1.points, 0);
+        // From half past nine, ten minutes of which were written before.
+        write(19..24, 1_000);
+        engine.seal().unwrap();
+        write(24..25, 2_000);
+        let stats = read(0, 24 * hour, Interval::HOUR).1;
+        // Nine hours, and six times five minutes of the next half hour.
+        assert_eq!(stats.cells, 9 + 6);
+        assert_eq!(stats.points, 6 * 180);
+        let before = all();
+        engine.seal().unwrap();
+        assert!(all() == before);
+        engine.merge().unwrap();
+        assert_eq!(read(0, 24 * hour, Interval::HOUR).1.points, 0);
+        assert!(all() == before);
     }
 }
