@@ -30,6 +30,8 @@ const SECTOR_BYTES: usize = 4 << 10;
 const SECTORS_PER_PARITY: usize = 128;
 /// Parity sectors of a small table: two, so that damage may span two sectors.
 const PARITIES_MIN: usize = 2;
+/// Bytes of a table that are read at a time: whole sectors.
+const READ_BYTES: usize = 64 * SECTOR_BYTES;
 const MAGIC: &[u8; 8] = b"TTGUARD1";
 /// Offset of the table's length in a guard. The checksums of the sectors follow it.
 const TABLE_BYTES_OFFSET: u64 = 16;
@@ -104,7 +106,9 @@ impl Guards {
     /// Creates the guard of a table. Returns the size of the table in bytes.
     pub(super) fn make(&self, number: u64) -> io::Result<u64> {
         fs::create_dir_all(self.db.join(GUARDS_DIR))?;
-        let guard = Guard::of(&mut File::open(self.table(number))?)?;
+        let mut table = File::open(self.table(number))?;
+        let table_bytes = table.metadata()?.len();
+        let guard = Guard::of(&mut table, table_bytes)?;
         let path = self.guard(number);
         let new = path.with_extension("new");
         // Synced, so that a guard with a wrong checksum is known to be damaged. If the rename is
@@ -368,20 +372,33 @@ pub(super) fn current_manifest(db: &Path) -> Option<PathBuf> {
 }
 
 impl Guard {
-    fn of(file: &mut impl Read) -> io::Result<Self> {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let sectors = bytes.len().div_ceil(SECTOR_BYTES);
-        let mut guard =
-            Self { table_bytes: bytes.len() as u64, sums: Vec::new(), parity: Vec::new() };
-        guard.parity.resize(parities(sectors), [0; SECTOR_BYTES]);
-        guard.sums = add_sectors(&bytes, &mut guard.parity);
-        Ok(guard)
+    /// Reads a table of `table_bytes` bytes, part by part.
+    fn of(table: &mut impl Read, table_bytes: u64) -> io::Result<Self> {
+        let sectors = usize::try_from(table_bytes.div_ceil(SECTOR_BYTES as u64));
+        let sectors = sectors.map_err(io::Error::other)?;
+        let (mut sums, mut read_bytes) = (Vec::with_capacity(sectors), 0);
+        let mut parity = vec![[0; SECTOR_BYTES]; parities(sectors)];
+        let mut part = Vec::with_capacity(READ_BYTES);
+        loop {
+            part.clear();
+            table.by_ref().take(READ_BYTES as u64).read_to_end(&mut part)?;
+            if part.is_empty() {
+                break;
+            }
+            read_bytes += part.len() as u64;
+            add_sectors(&part, &mut parity, &mut sums);
+        }
+        if read_bytes != table_bytes {
+            let reason = format!("a table of {table_bytes} bytes ends after {read_bytes}");
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
+        }
+        Ok(Self { table_bytes, sums, parity })
     }
 
     fn compare(&self, table: &[u8]) -> (Health, Vec<Repair>) {
         let mut difference = self.parity.clone();
-        let sums = add_sectors(table, &mut difference);
+        let mut sums = Vec::with_capacity(self.sums.len());
+        add_sectors(table, &mut difference, &mut sums);
         let bad: Vec<usize> = (self.sums.iter().enumerate())
             .filter(|(i, sum)| sums.get(*i) != Some(*sum))
             .map(|(i, _)| i)
@@ -459,16 +476,16 @@ fn parities(sectors: usize) -> usize {
     sectors.div_ceil(SECTORS_PER_PARITY).max(PARITIES_MIN).min(sectors)
 }
 
-/// Adds every sector to the parity of its group. Returns the checksums of the sectors.
-fn add_sectors(table: &[u8], parity: &mut [[u8; SECTOR_BYTES]]) -> Vec<u32> {
+/// Adds the next sectors of a table to the parity of their groups, and their checksums to `sums`,
+/// which has those of the sectors before.
+fn add_sectors(bytes: &[u8], parity: &mut [[u8; SECTOR_BYTES]], sums: &mut Vec<u32>) {
     let groups = parity.len().max(1);
-    let add = |(i, sector): (usize, &[u8])| {
-        if let Some(parity) = parity.get_mut(i % groups) {
+    for sector in bytes.chunks(SECTOR_BYTES) {
+        if let Some(parity) = parity.get_mut(sums.len() % groups) {
             parity.iter_mut().zip(sector).for_each(|(sum, byte)| *sum ^= byte);
         }
-        sum(sector)
-    };
-    table.chunks(SECTOR_BYTES).enumerate().map(add).collect()
+        sums.push(sum(sector));
+    }
 }
 
 fn sum(sector: &[u8]) -> u32 {
@@ -540,7 +557,7 @@ mod tests {
 
     #[test]
     fn a_guard_has_golden_bytes() {
-        let guard = Guard::of(&mut &b"abc"[..]).unwrap().encode();
+        let guard = Guard::of(&mut &b"abc"[..], 3).unwrap().encode();
         assert_eq!(guard.len(), 8 + 8 + 8 + 4 + 3);
         assert_eq!(guard.get(..8), Some(&b"TTGUARD1"[..]));
         assert_eq!(guard.get(16..28), Some(&[3, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x39, 0x2f, 0x89][..]));

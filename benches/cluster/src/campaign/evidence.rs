@@ -1,12 +1,9 @@
 //! What there is to see of a shard that could not be opened: the objects of its log and its
-//! manifests as each gateway lists them, and whether a later attempt opens it.
-
-use std::time::Duration;
+//! manifests, as each gateway lists them.
 
 use futures_util::TryStreamExt as _;
 use object_store::ObjectStore;
 use object_store::path::Path;
-use tokio::time::sleep;
 
 use crate::outcome::{Failure, Outcome};
 use crate::store::connect;
@@ -47,19 +44,6 @@ async fn names(store: &dyn ObjectStore, folder: &Path) -> Outcome<Vec<String>> {
         .collect())
 }
 
-/// Opens a shard again, at once and after growing pauses; says which attempt could read it.
-pub(crate) async fn reopened<T>(mut open: impl AsyncFnMut() -> Outcome<T>) -> String {
-    let mut last = String::new();
-    for attempt in 1..=5_u32 {
-        match open().await {
-            Ok(_) => return format!("attempt {attempt} after it could read the shard"),
-            Err(error) => last = describe(&error),
-        }
-        sleep(Duration::from_secs(u64::from(attempt))).await;
-    }
-    format!("no later attempt could read the shard: {last}")
-}
-
 /// Returns an error with its causes.
 pub(crate) fn describe(error: &Failure) -> String {
     let mut text = error.to_string();
@@ -92,18 +76,5 @@ mod tests {
         assert_eq!(names.len(), NAMES);
         assert_eq!(names.first().map(String::as_str), Some("3.sst:3"));
         assert_eq!(names.last().map(String::as_str), Some("42.sst:42"));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn attempts_are_counted() {
-        let mut left = 2;
-        let open = async || {
-            left -= 1;
-            if left > 0 { Err(Failure::Damaged("hole".to_owned())) } else { Ok(()) }
-        };
-        assert_eq!(reopened(open).await, "attempt 2 after it could read the shard");
-        let open = async || Err::<(), _>(Failure::Damaged("hole".to_owned()));
-        let text = reopened(open).await;
-        assert_eq!(text, "no later attempt could read the shard: damaged: hole");
     }
 }

@@ -17,6 +17,9 @@ use crate::print_line;
 use crate::shard::{Contents, Opening, Owner, Tuning};
 use crate::store::{delete_below, deleted_wal};
 
+/// Attempts to open a shard that could not be opened.
+const ATTEMPTS: u32 = 5;
+
 /// What all lanes share.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -190,9 +193,22 @@ impl Lane {
     async fn evidence(&self) -> Vec<String> {
         let Shared { gateways, bucket, .. } = self.shared.as_ref();
         let mut lines = evidence::listings(gateways, bucket, &self.prefix).await;
-        lines.push(evidence::reopened(async || self.read().await).await);
+        lines.push(self.reopen().await);
         lines.extend(evidence::listings(gateways, bucket, &self.prefix).await);
         lines
+    }
+
+    /// Opens the shard again, after growing pauses; says which attempt could read it.
+    async fn reopen(&self) -> String {
+        let mut last = String::new();
+        for attempt in 1..=ATTEMPTS {
+            match self.read().await {
+                Ok(_) => return format!("attempt {attempt} after it could read the shard"),
+                Err(error) => last = evidence::describe(&error),
+            }
+            tokio::time::sleep(Duration::from_secs(u64::from(attempt))).await;
+        }
+        format!("no later attempt could read the shard: {last}")
     }
 
     async fn read(&self) -> Outcome<Contents> {

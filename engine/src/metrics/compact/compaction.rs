@@ -277,15 +277,21 @@ fn tasks_of_day(
         .collect()
 }
 
-/// Returns whether the largest block set has at most half of the rows: a compaction then rewrites
-/// no more rows than it adds.
+/// Returns whether the largest block set has at most half of the rows, so that a compaction
+/// rewrites no more rows than it adds; without a block set, whether there are blocks of several
+/// seals.
 fn has_grown(clusters: &[Cluster]) -> bool {
     let rows_of = |block: &BlockInfo| u64::from(block.rows);
     let sets = clusters.iter().flat_map(|cluster| &cluster.units);
     let sets = sets.map(|set| set.of_tier(set.base()).map(rows_of).sum::<u64>());
     let (total, largest) = sets.fold((0, 0), |(sum, max), rows| (sum + rows, rows.max(max)));
-    let loose: u64 = clusters.iter().flat_map(|cluster| &cluster.loose).map(rows_of).sum();
-    total + loose >= 2 * largest
+    let loose = || clusters.iter().flat_map(|cluster| &cluster.loose);
+    if largest == 0 {
+        let mut orders = loose().map(|block| block.order);
+        let first = orders.next();
+        return orders.any(|order| Some(order) != first);
+    }
+    total + loose().map(rows_of).sum::<u64>() >= 2 * largest
 }
 
 /// Returns the compaction task of a window: the stretches of it that are not a single complete
