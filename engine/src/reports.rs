@@ -105,8 +105,8 @@ impl CompactionBudget<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CompactionScope {
     /// Windows whose time has passed, if what is to be compacted has at least as many rows as what
-    /// was compacted before: while an import goes on, which would otherwise rewrite the same day
-    /// after every seal.
+    /// was compacted before, or is of several seals: while an import goes on, which would otherwise
+    /// rewrite the same day after every seal.
     Grown,
     /// Windows whose time has passed.
     Over,

@@ -547,15 +547,15 @@ mod tests {
             engine.stats().merges
         };
         let merges: Vec<u64> = (0..17).map(|_| import()).collect();
-        // With 1, 2, 4, 8 and 16 rows.
-        assert_eq!(merges, [1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5]);
+        // With 2, 4, 8 and 16 rows.
+        assert_eq!(merges, [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4]);
         clock.pass(QUIET);
         worker.run_pass(false);
-        assert_eq!(engine.stats().merges, 6, "the last row");
+        assert_eq!(engine.stats().merges, 5, "the last row");
         // Pauses of three seconds are none: it doubles once, and after a minute the rest is due.
         let merges: Vec<u64> = (0..21).map(|_| import()).collect();
-        assert_eq!((merges[15], merges[16], merges[18]), (6, 7, 7));
-        assert_eq!((merges[19], merges[20]), (8, 8));
+        assert_eq!((merges[15], merges[16], merges[18]), (5, 6, 6));
+        assert_eq!((merges[19], merges[20]), (7, 7));
     }
 
     #[test]

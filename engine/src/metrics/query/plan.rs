@@ -227,9 +227,7 @@ impl Planner<'_> {
             if in_head || writers.any(|writer| Some(writer) != first) {
                 let mut own: Vec<&ReadableSet> = sets().collect();
                 let newer = match own.as_slice() {
-                    [only] if has_samples(only) && part.cell_width.is_none() => {
-                        self.newer_range(loose, part.range)
-                    }
+                    [only] if part.cell_width.is_none() => self.newer_range(only, loose, part),
                     _ => part.range,
                 };
                 for older in gaps(part.range, &[newer]) {
@@ -247,17 +245,24 @@ impl Planner<'_> {
         false
     }
 
-    /// Returns the part of `range` from the first to the last sample that is in a loose block or in
-    /// the head.
-    fn newer_range(&self, loose: &[BlockInfo], range: TimeRange) -> TimeRange {
+    /// Returns the range from the first to the last sample that is in a loose block or in the head,
+    /// in whole cells: outside of it the cells of the only set are read. It is all of the part if
+    /// the set has no cells for the interval, or no samples to read inside of it.
+    fn newer_range(&self, only: &ReadableSet, loose: &[BlockInfo], part: Part) -> TimeRange {
+        let fitting = only.tiers.iter().filter_map(|tier| tier.width());
+        let finest = fitting.filter(|width| self.read_range.interval.is_multiple_of(*width)).min();
+        let Some(width) = finest.filter(|_| only.tiers.contains(&Tier::Raw)) else {
+            return part.range;
+        };
         let of_loose = loose.iter().map(BlockInfo::extent);
         let of_head = self.runs.iter().map(|run| run.extent());
-        let within = of_loose.chain(of_head).map(|of| of.intersect(range));
+        let within = of_loose.chain(of_head).map(|of| of.intersect(part.range));
         let all = within.filter(|of| !of.is_empty()).reduce(|all, of| TimeRange {
             start: all.start.min(of.start),
             end: all.end.max(of.end),
         });
-        all.unwrap_or(TimeRange { start: range.end, end: range.end })
+        let none = TimeRange { start: part.range.end, end: part.range.end };
+        all.map_or(none, |all| all.widen_to(width).intersect(part.range))
     }
 
     fn plan_overlapping(&mut self, blocks: Vec<&BlockInfo>, part: Part) {

@@ -4,6 +4,7 @@
 use telltale_engine::MetricType;
 
 use super::families::{Families, FamilyKind};
+use crate::areas::bulk::protobuf::{Fields, Malformed};
 
 /// The suffixes of cumulative metrics in the naming conventions of Prometheus.
 const CUMULATIVE: [&str; 4] = ["_total", "_count", "_sum", "_bucket"];
@@ -38,6 +39,23 @@ pub(super) fn kind_of(name: &str, declared: Option<FamilyKind>, families: &Famil
     } else {
         MetricType::Gauge
     }
+}
+
+/// Records the metric metadata of version 1 for a family. Metadata with an unknown type or an
+/// invalid name is ignored: no sample can refer to it.
+pub(super) fn record_metadata(families: &Families, metadata: &[u8]) -> Result<(), Malformed> {
+    let (mut kind, mut name): (_, &[u8]) = (None, &[]);
+    for field in Fields::of(metadata) {
+        match field? {
+            (1, number) => kind = family_kind(number.varint()?),
+            (2, text) => name = text.bytes()?,
+            _ => {}
+        }
+    }
+    if let (Some(kind), Ok(name)) = (kind, std::str::from_utf8(name)) {
+        families.note(name, kind);
+    }
+    Ok(())
 }
 
 /// Returns the type of the metric with this name in a family.

@@ -17,7 +17,7 @@ use super::Version;
 use super::error::WriteError;
 use super::families::Families;
 use super::histogram;
-use super::kind::{ValueForm, family_kind, kind_of};
+use super::kind::{ValueForm, kind_of, record_metadata};
 use super::sample::{Sample, Times, start_time};
 use super::series::{Item, Series};
 use super::symbols::Symbols;
@@ -166,23 +166,6 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
         }
         Ok(())
     }
-}
-
-/// Records the metric metadata of version 1 for a family. Metadata with an unknown type or an
-/// invalid name is ignored: no sample can refer to it.
-fn record_metadata(families: &Families, metadata: &[u8]) -> Result<(), WriteError> {
-    let (mut kind, mut name): (_, &[u8]) = (None, &[]);
-    for field in Fields::of(metadata) {
-        match field? {
-            (1, number) => kind = family_kind(number.varint()?),
-            (2, text) => name = text.bytes()?,
-            _ => {}
-        }
-    }
-    if let (Some(kind), Ok(name)) = (kind, std::str::from_utf8(name)) {
-        families.note(name, kind);
-    }
-    Ok(())
 }
 
 impl<B: AsRef<[u8]>> BodyReader for WriteRequest<B> {
