@@ -32,8 +32,12 @@ pub(super) async fn decode(
     decoding.await.map_err(ApiError::internal)?
 }
 
-/// Decodes `bytes` bytes. The buffer is zeroed here: for large zeroed buffers the allocator fetches
-/// new pages from the system each time, which takes longer than to zero the old ones.
+/// Decodes `bytes` bytes.
+#[expect(
+    clippy::slow_vector_initialization,
+    reason = "for large zeroed buffers jemalloc fetches new pages from the system each time, which \
+              takes longer than zeroing those that it has"
+)]
 fn decode_bytes(encoded: &[u8], bytes: usize) -> ApiResult<Vec<u8>> {
     let mut decoded = Vec::with_capacity(bytes);
     decoded.resize(bytes, 0);

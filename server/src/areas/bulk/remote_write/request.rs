@@ -1,9 +1,9 @@
 //! Converts requests to samples. A request whose outer message is malformed is rejected as a whole;
 //! otherwise each series, and each of its values, is accepted or rejected by itself.
 //!
-//! A known series costs one hash of its encoded labels. If it has one sample, not even the fields of
-//! its message are walked. Only for an unknown series are the labels
-//! parsed and validated and a type determined. A series without a storable value is never created.
+//! A known series costs one hash of its encoded labels. If it has one sample, not even the fields
+//! of its message are walked. Only for an unknown series are the labels parsed and validated and a
+//! type determined. A series without a storable value is never created.
 
 use std::ops::Range;
 
