@@ -88,7 +88,8 @@ async function checkDecisions(context, base, [approved, rejected, last], report)
   if (baselines[0].restored_from !== before.baseline_id || !baselines[0].current) report(`undone: ${JSON.stringify(baselines[0])}`);
   await type(tab, ["n"]);
   await tab.waitForFunction((id) => location.pathname.endsWith(id), {}, rejected);
-  await tab.waitForSelector("#reason");
+  // Once it is painted, keys are heard.
+  await placeOf(tab, "#reason");
   await type(tab, ["r"]);
   await says(tab, "Rejected by");
   await type(tab, ["n"]);
