@@ -185,3 +185,36 @@ fn day_of(time: i64) -> u32 {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::NewEvent;
+    use crate::options::{Maintenance, Options};
+    use crate::{Clock, Engine, Write};
+
+    #[test]
+    fn a_seal_divides_its_rows_evenly_and_leaves_nothing_to_compact() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(20_000 * 86_400_000));
+        let (maintenance, own) = (Maintenance::Manual, clock.clone());
+        let options = Options { maintenance, clock: own, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let mut batch = engine.event_batch();
+        for row in 0..=2 * EVENT_BLOCK_ROWS_MAX {
+            let (time, tags) = (TimestampMs(clock.now().0 + row as i64), &[][..]);
+            let new = NewEvent { name: "a", time, user: None, value: None, tags, properties: None };
+            batch.push(&new).unwrap();
+        }
+        engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+        engine.seal().unwrap();
+        let rows = || {
+            let infos = engine.inner().telemetry.events.view.blocks();
+            infos.iter().map(|info| info.rows as usize).collect::<Vec<_>>()
+        };
+        let third = (2 * EVENT_BLOCK_ROWS_MAX).div_ceil(3);
+        assert_eq!(rows(), [third, third, 2 * EVENT_BLOCK_ROWS_MAX + 1 - 2 * third]);
+        engine.merge().unwrap();
+        assert_eq!(rows().len(), 3);
+    }
+}

@@ -71,8 +71,9 @@ pub(crate) fn query(
     execute(metrics, waiting, query, 1)
 }
 
-/// Executes the first of `alike` queries that are expected to need as much: of a brief scope that
-/// is too small for all of them, none is to be executed in vain.
+/// Executes `query`, which is followed by others of the same request: `alike` queries in all, each
+/// expected to need as much. In a brief scope that is too small for all of them it fails before it
+/// reads anything, since what it read would be read again elsewhere.
 fn execute(
     metrics: &Metrics,
     waiting: Option<Cancellation>,

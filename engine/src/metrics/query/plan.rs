@@ -451,9 +451,9 @@ mod tests {
         let write = |half_hours: std::ops::Range<i64>, value: i64| {
             let mut batch = engine.batch();
             let series = batch.series("g", MetricType::Gauge, &[]).unwrap();
-            for second in half_hours.start * 180..half_hours.end * 180 {
-                let time = TimestampMs(start + 10_000 * second);
-                batch.number(MetricType::Gauge, series, time, (value + second % 97) as f64);
+            for step in half_hours.start * 180..half_hours.end * 180 {
+                let time = TimestampMs(start + 10_000 * step);
+                batch.number(MetricType::Gauge, series, time, (value + step % 97) as f64);
             }
             engine.write(batch.finish()).unwrap();
         };
@@ -476,7 +476,7 @@ mod tests {
         engine.seal().unwrap();
         engine.merge().unwrap();
         assert_eq!(read(0, 24 * hour, Interval::HOUR).1.points, 0);
-        // From half past nine, ten minutes of which were written before.
+        // From half past nine; half an hour of it was written before.
         write(19..24, 1_000);
         engine.seal().unwrap();
         write(24..25, 2_000);

@@ -34,9 +34,9 @@ impl Sample {
         Self::read_any(message)
     }
 
-    /// Splits off a sample that is the last field of a series, if it looks like one that an agent
-    /// writes today: value, unless zero, and time, which takes six bytes from 2004 to 2109. Whether
-    /// the bytes before are labels, and this is a sample, the caller has to find out.
+    /// Splits off what looks like a sample in the last field of a series, as agents write it: value,
+    /// unless zero, and time, which takes six bytes from 1971 to 2109. Whether the bytes before are
+    /// labels, and so whether this is a sample, is for the caller to find out.
     #[inline]
     pub(super) fn split_last(series: &[u8]) -> Option<(&[u8], Self)> {
         let (before, time) = series.split_last_chunk::<6>()?;
@@ -152,8 +152,9 @@ mod tests {
             let (rest, read) = Sample::split_last(&series).unwrap();
             // A zero is not encoded, whatever its sign, and bytes before it can look like a value.
             if value != 0.0 || rest.len() == before.len() {
+                let written = (value + 0.0).to_bits();
                 prop_assert_eq!(rest, &before[..]);
-                prop_assert_eq!((read.value.to_bits(), read.time_ms), ((value + 0.0).to_bits(), time_ms));
+                prop_assert_eq!((read.value.to_bits(), read.time_ms), (written, time_ms));
             }
             prop_assert!(Sample::split_last(&message[message.len() - 6..]).is_none());
         }
