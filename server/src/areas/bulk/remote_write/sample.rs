@@ -34,9 +34,9 @@ impl Sample {
         Self::read_any(message)
     }
 
-    /// Splits off what looks like a sample in the last field of a series, as agents write it: value,
-    /// unless zero, and time, which takes six bytes from 1971 to 2109. Whether the bytes before are
-    /// labels, and so whether this is a sample, is for the caller to find out.
+    /// Splits off what looks like a sample in the last field of a series, as agents write it: the
+    /// value, unless zero, and the time, which takes six bytes from 1971 to 2109. Whether the bytes
+    /// before are labels, and so whether this is a sample, is for the caller to find out.
     #[inline]
     pub(super) fn split_last(series: &[u8]) -> Option<(&[u8], Self)> {
         let (before, time) = series.split_last_chunk::<6>()?;
