@@ -27,6 +27,7 @@ use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_
 use super::fixed_point::Unit;
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use super::lazy_column::LazyColumn;
+use super::paged::PAGES_AT_ONCE;
 use super::runs::Runs;
 use super::verified::{expect_same, same_bits};
 use super::{CodecError, CodecResult};
@@ -325,6 +326,9 @@ impl<'a> FloatColumn<'a> {
         let firsts =
             if code & WITH_DELTAS != 0 { Some(LazyColumn::read(reader, rows_max)?) } else { None };
         let body = IntegerColumn::read(reader, rows_max)?;
+        if exceptions.last().is_some_and(|(row, _)| *row >= body.rows()) {
+            return Err(CodecError::new("an exception has no row"));
+        }
         let lows = match form {
             Form::Parts(_) => reader.pages(body.rows().div_ceil(PAGE_ROWS))?,
             Form::Decimal { .. } | Form::Bits { .. } => Vec::new(),
@@ -372,8 +376,8 @@ impl<'a> FloatColumn<'a> {
         self.prefix(page, PAGE_ROWS, runs, out)
     }
 
-    /// Decodes the first `rows` rows of page `page` of a column that was encoded with `runs`, and a
-    /// few more where that is no work.
+    /// Decodes `rows` rows from the beginning of page `page` of a column that was encoded with
+    /// `runs`, and a few more where that is no work.
     pub(crate) fn prefix(
         &self,
         page: usize,
@@ -381,40 +385,28 @@ impl<'a> FloatColumn<'a> {
         runs: &Runs,
         out: &mut FloatPage,
     ) -> CodecResult<()> {
-        self.body.prefix(page, rows, &mut out.integers)?;
-        let is_whole = out.integers.len() == self.body.rows_of_page(page);
-        if let Some(firsts) = &self.firsts {
-            let (runs_before, runs) = runs.of_page(page);
-            let firsts = firsts.values()?.get(runs_before..).unwrap_or_default();
-            if firsts.len() < runs.len() {
-                return Err(CodecError::new("the column has fewer first values than runs"));
+        match &self.firsts {
+            Some(firsts) => {
+                let starts = runs.starts(page, firsts.values()?)?;
+                self.body.running_sums((page, rows), &starts, &mut out.integers)?;
             }
-            let mut rest = out.integers.as_mut_slice();
-            for (&run, &first) in runs.iter().zip(firsts) {
-                let run = if is_whole { run as usize } else { rest.len().min(run as usize) };
-                let Some((rows, tail)) = rest.split_at_mut_checked(run) else {
-                    return Err(CodecError::new("the runs exceed the page"));
-                };
-                rest = tail;
-                let mut value = first;
-                for row in rows {
-                    value = value.wrapping_add(*row);
-                    *row = value;
-                }
-            }
+            None => self.body.prefix(page, rows, &mut out.integers)?,
         }
-        self.finish_page(page, is_whole, out)
+        self.finish_pages(page, out)
     }
 
-    fn finish_page(&self, page: usize, is_whole: bool, out: &mut FloatPage) -> CodecResult<()> {
+    /// Completes the rows of `out`, which begin with page `page`.
+    fn finish_pages(&self, page: usize, out: &mut FloatPage) -> CodecResult<()> {
         out.floats.clear();
         out.scale = None;
+        let first_row = page * PAGE_ROWS;
+        let exceptions = self.exceptions_in(first_row..first_row + out.integers.len());
         match self.form {
             Form::Decimal { scale, unit } => {
                 if unit != 1 {
                     out.integers.iter_mut().for_each(|m| *m = m.wrapping_mul(unit));
                 }
-                if self.exceptions_of(page).is_empty() {
+                if exceptions.is_empty() {
                     out.scale = Some(scale);
                     return Ok(());
                 }
@@ -425,31 +417,39 @@ impl<'a> FloatColumn<'a> {
                 out.floats.extend(out.integers.iter().map(|v| from_ordered_bits(*v << shift)));
             }
             Form::Parts(unit) => {
-                let mut lows = BitReader::new(self.lows.get(page).copied().unwrap_or_default());
-                for high in &out.integers {
-                    let bits = unit.low_bits(*high)?;
-                    out.floats.push(unit.join(*high, bits, lows.take(bits)?));
-                }
-                if is_whole {
-                    lows.finish()?;
+                for (page, highs) in (page..).zip(out.integers.chunks(PAGE_ROWS)) {
+                    self.join_parts(page, unit, highs, &mut out.floats)?;
                 }
             }
         }
-        for (row, value) in self.exceptions_of(page) {
-            match out.floats.get_mut(row - page * PAGE_ROWS) {
-                Some(slot) => *slot = *value,
-                None if is_whole => return Err(CodecError::new("an exception has no row")),
-                None => break,
+        for (row, value) in exceptions {
+            if let Some(slot) = out.floats.get_mut(row - first_row) {
+                *slot = *value;
             }
         }
         Ok(())
     }
 
-    /// Returns the exceptions among the rows of a page.
-    fn exceptions_of(&self, page: usize) -> &[(usize, f64)] {
-        let before = |row: usize| self.exceptions.partition_point(|(other, _)| *other < row);
-        let rows = before(page * PAGE_ROWS)..before((page + 1) * PAGE_ROWS);
-        self.exceptions.get(rows).unwrap_or_default()
+    /// Appends the values whose high parts are the first ones of a page.
+    fn join_parts(
+        &self,
+        page: usize,
+        unit: Unit,
+        highs: &[i64],
+        out: &mut Vec<f64>,
+    ) -> CodecResult<()> {
+        let mut lows = BitReader::new(self.lows.get(page).copied().unwrap_or_default());
+        for high in highs {
+            let bits = unit.low_bits(*high)?;
+            out.push(unit.join(*high, bits, lows.take(bits)?));
+        }
+        if highs.len() == self.body.rows_of_page(page) { lows.finish() } else { Ok(()) }
+    }
+
+    /// Returns the exceptions among some rows.
+    fn exceptions_in(&self, rows: std::ops::Range<usize>) -> &[(usize, f64)] {
+        let before = |end: usize| self.exceptions.partition_point(|(row, _)| *row < end);
+        self.exceptions.get(before(rows.start)..before(rows.end)).unwrap_or_default()
     }
 
     /// Decodes all rows and compares them bit for bit with `values`, from which the column was
@@ -457,8 +457,9 @@ impl<'a> FloatColumn<'a> {
     pub(crate) fn check(&self, values: &[f64], runs: &Runs) -> CodecResult<()> {
         expect_same(self.rows() == values.len(), "value counts")?;
         let mut page = FloatPage::default();
-        for (index, values) in values.chunks(PAGE_ROWS).enumerate() {
-            self.page(index, runs, &mut page)?;
+        let pages = (0..).step_by(PAGES_AT_ONCE);
+        for (first, values) in pages.zip(values.chunks(PAGES_AT_ONCE * PAGE_ROWS)) {
+            self.prefix(first, values.len(), runs, &mut page)?;
             expect_same(page.is_same(values), "values")?;
         }
         Ok(())
@@ -469,8 +470,8 @@ impl<'a> FloatColumn<'a> {
     pub(crate) fn all(&self, runs: &Runs, out: &mut Vec<f64>) -> CodecResult<()> {
         out.clear();
         let mut page = FloatPage::default();
-        for index in 0..self.rows().div_ceil(PAGE_ROWS) {
-            self.page(index, runs, &mut page)?;
+        for first in (0..self.rows().div_ceil(PAGE_ROWS)).step_by(PAGES_AT_ONCE) {
+            self.prefix(first, PAGES_AT_ONCE * PAGE_ROWS, runs, &mut page)?;
             page.extend(out);
         }
         Ok(())

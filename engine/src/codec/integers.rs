@@ -15,6 +15,7 @@
 use super::bits::BitWriter;
 use super::bytes::{Reader, put_signed, put_varint};
 use super::pco_pages::{self, PcoPages};
+use super::runs::RunStarts;
 use super::words::{self, WordPages};
 use super::{CodecError, CodecResult};
 use crate::cast::{low_byte, low_word};
@@ -207,13 +208,33 @@ impl<'a> IntegerColumn<'a> {
         self.prefix(page, PAGE_ROWS, out)
     }
 
-    /// Decodes the first `rows` rows of page `page` into `out`, replacing its contents, and a few
-    /// more where that is no work.
+    /// Decodes `rows` rows from the beginning of page `page` into `out`, replacing its contents,
+    /// and a few more where that is no work.
     pub(crate) fn prefix(&self, page: usize, rows: usize, out: &mut Vec<i64>) -> CodecResult<()> {
-        let rows = rows.next_multiple_of(pco_pages::BATCH_ROWS).min(self.rows_of_page(page));
+        self.resize(page, rows, out);
+        self.fill(page, out)
+    }
+
+    /// Decodes like [`Self::prefix`], and adds up the rows of each run, from its first value on.
+    pub(super) fn running_sums(
+        &self,
+        (page, rows): (usize, usize),
+        starts: &RunStarts<'_>,
+        out: &mut Vec<i64>,
+    ) -> CodecResult<()> {
+        self.resize(page, rows, out);
+        if let Body::Words(words) = &self.body {
+            return words.running_sums(page, starts, out);
+        }
+        self.fill(page, out)?;
+        starts.add_up(out);
+        Ok(())
+    }
+
+    fn resize(&self, page: usize, rows: usize, out: &mut Vec<i64>) {
+        let left = self.rows.saturating_sub(page * PAGE_ROWS);
         // Not cleared first: rows that are overwritten need no zeros.
-        out.resize(rows, 0);
-        self.fill(page, page * PAGE_ROWS, out)
+        out.resize(rows.next_multiple_of(pco_pages::BATCH_ROWS).min(left), 0);
     }
 
     /// Makes what decoding needs. Fails if that is damaged.
@@ -245,20 +266,22 @@ impl<'a> IntegerColumn<'a> {
     /// Decodes all rows into `out`, replacing its contents.
     pub(crate) fn all(&self, out: &mut Vec<i64>) -> CodecResult<()> {
         out.resize(self.rows, 0);
-        for (page, rows) in out.chunks_mut(PAGE_ROWS).enumerate() {
-            self.fill(page, page * PAGE_ROWS, rows)?;
-        }
-        Ok(())
+        self.fill(0, out)
     }
 
-    /// Decodes rows of page `page`, which begins with row `skip` of the column, until `out` is
-    /// full.
-    fn fill(&self, page: usize, skip: usize, out: &mut [i64]) -> CodecResult<()> {
+    /// Decodes rows from the beginning of page `page` until `out` is full.
+    fn fill(&self, page: usize, out: &mut [i64]) -> CodecResult<()> {
         match &self.body {
             Body::Constant(value) => out.fill(*value),
-            Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, skip, out),
-            Body::Pco(pco) => pco.decode(page, self.rows_of_page(page), out)?,
-            Body::Words(words) => words.decode(page, skip, self.rows_of_page(page), out)?,
+            Body::Packed { min, width, bytes } => {
+                unpack(bytes, *min, *width, page * PAGE_ROWS, out);
+            }
+            Body::Pco(pco) => {
+                for (page, out) in (page..).zip(out.chunks_mut(PAGE_ROWS)) {
+                    pco.decode(page, self.rows_of_page(page), out)?;
+                }
+            }
+            Body::Words(words) => words.decode(page, out)?,
         }
         Ok(())
     }
@@ -266,6 +289,7 @@ impl<'a> IntegerColumn<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs::Runs;
     use super::*;
     use proptest::prelude::*;
 
@@ -282,13 +306,42 @@ mod tests {
             for (page, expected) in values.chunks(PAGE_ROWS).enumerate() {
                 column.page(page, &mut out).unwrap();
                 assert_eq!(out, expected, "page {page}");
-                for rows in [1, 255, 256, 257, PAGE_ROWS - 1] {
+                let left = &values[page * PAGE_ROWS..];
+                for rows in [1, 255, 256, 257, PAGE_ROWS - 1, PAGE_ROWS + 40, 2 * PAGE_ROWS] {
                     column.prefix(page, rows, &mut out).unwrap();
-                    assert!(out.len() >= rows.min(expected.len()), "{rows} rows of page {page}");
-                    assert_eq!(out, expected[..out.len()], "{rows} rows of page {page}");
+                    assert!(out.len() >= rows.min(left.len()), "{rows} rows of page {page}");
+                    assert_eq!(out, left[..out.len()], "{rows} rows of page {page}");
+                    check_sums(&column, (page, rows), values);
                 }
             }
         }
+    }
+
+    /// Checks the sums of runs of different lengths against those of all rows.
+    fn check_sums(column: &IntegerColumn<'_>, (page, rows): (usize, usize), values: &[i64]) {
+        let lengths = (0..).map(|run| 1 + run * run % 1500).scan(values.len(), |left, length| {
+            let length = length.min(*left);
+            *left -= length;
+            (length > 0).then_some(length)
+        });
+        let lengths: Vec<usize> = lengths.collect();
+        let runs = Runs::new(lengths.iter().copied());
+        let firsts: Vec<i64> = (0..runs.lengths().len() as i64).map(|run| run * 1000).collect();
+        let mut expected = values.to_vec();
+        let mut rest = expected.as_mut_slice();
+        for (length, first) in runs.lengths().iter().zip(&firsts) {
+            let (run, further) = rest.split_at_mut(*length as usize);
+            run.iter_mut().fold(*first, |sum, row| {
+                *row = sum.wrapping_add(*row);
+                *row
+            });
+            rest = further;
+        }
+        let mut out = Vec::new();
+        let starts = runs.starts(page, &firsts).unwrap();
+        column.running_sums((page, rows), &starts, &mut out).unwrap();
+        assert_eq!(out, expected[page * PAGE_ROWS..][..out.len()], "{rows} rows of page {page}");
+        assert!(firsts.is_empty() || runs.starts(page, &firsts[1..]).is_err());
     }
 
     #[test]
@@ -309,6 +362,9 @@ mod tests {
         check(&[i64::MIN, i64::MAX, 0, -1]);
         check(&(0..50).map(|i| i * i - 7).collect::<Vec<_>>());
         check(&(0..10_000).map(|i| i * i % 1013 - 500).collect::<Vec<_>>());
+        let walk = |i: i64| if i % 3001 == 17 { 1 << 40 } else { i * i % 5 - 2 };
+        check(&(0..14_000).map(walk).collect::<Vec<_>>());
+        check(&(0..14_000).map(|i| i * i % 5 - 2).collect::<Vec<_>>());
         check(
             &(0..9_000)
                 .map(|i: i64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64))

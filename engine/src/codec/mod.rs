@@ -19,7 +19,7 @@ pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;
 mod lazy_column;
-mod paged;
+pub(crate) mod paged;
 mod pco_pages;
 pub(crate) mod runs;
 pub(crate) mod verified;

@@ -3,6 +3,9 @@
 use super::bytes::Reader;
 use super::{CodecError, CodecResult};
 
+/// Pages to decode in one call where both are wanted: of two, words are decoded in 0.58 of the time.
+pub(crate) const PAGES_AT_ONCE: usize = 2;
+
 /// Bytes of a page, with what follows them in the block. Decoders read some bytes ahead; where
 /// fewer are left, pco copies them into a larger buffer, which took a third of the time of a short
 /// page.

@@ -1,6 +1,9 @@
 //! The runs of a column: the rows of one series within one page.
 
+use std::ops::Range;
+
 use super::integers::PAGE_ROWS;
+use super::{CodecError, CodecResult};
 use crate::cast::to_u32;
 
 /// The lengths of the runs of a column. No run crosses a page boundary.
@@ -40,10 +43,51 @@ impl Runs {
         &self.lengths
     }
 
-    /// Returns the number of runs before a page, and the lengths of the runs of the page.
-    pub(super) fn of_page(&self, page: usize) -> (usize, &[u32]) {
-        let bound = |page: usize| self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
-        let (from, to) = (bound(page), bound(page + 1));
-        (from, self.lengths.get(from..to).unwrap_or_default())
+    /// Returns the runs from page `page` on, which begin with `firsts`, the first values of all
+    /// runs. Fails if there are fewer of them than runs.
+    pub(super) fn starts<'a>(
+        &'a self,
+        page: usize,
+        firsts: &'a [i64],
+    ) -> CodecResult<RunStarts<'a>> {
+        if firsts.len() < self.lengths.len() {
+            return Err(CodecError::new("the column has fewer first values than runs"));
+        }
+        let before = self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
+        Ok(RunStarts {
+            lengths: self.lengths.get(before..).unwrap_or_default(),
+            firsts: firsts.get(before..).unwrap_or_default(),
+        })
+    }
+}
+
+/// Runs from the beginning of a page on, and the first value of each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunStarts<'a> {
+    lengths: &'a [u32],
+    firsts: &'a [i64],
+}
+
+impl RunStarts<'_> {
+    /// Returns the rows of each run among the next `rows`, and its first value.
+    pub(super) fn within(&self, rows: usize) -> impl Iterator<Item = (Range<usize>, i64)> {
+        let mut at = 0;
+        let starts = self.lengths.iter().zip(self.firsts).map(move |(length, first)| {
+            let start = at;
+            at += *length as usize;
+            (start..at.min(rows), *first)
+        });
+        starts.take_while(move |(run, _)| run.start < rows)
+    }
+
+    /// Adds up the rows of each run, from its first value on.
+    pub(super) fn add_up(&self, out: &mut [i64]) {
+        for (run, first) in self.within(out.len()) {
+            let mut sum = first;
+            for row in out.get_mut(run).unwrap_or_default() {
+                sum = sum.wrapping_add(*row);
+                *row = sum;
+            }
+        }
     }
 }

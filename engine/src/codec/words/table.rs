@@ -4,15 +4,12 @@ use super::super::bytes::Reader;
 use super::super::{CodecError, CodecResult};
 use super::huffman::{self, WordCode};
 use super::limits::{VALUES_MAX, WORD_VALUES_MAX, exceptions_max, values_max};
-use crate::cast::{items, low_byte, low_half};
+use crate::cast::{items, low_half};
 
 /// Values that an entry of the table has room for.
-const ENTRY_VALUES: usize = 6;
+pub(super) const ENTRY_VALUES: usize = 6;
 /// The most bits that the table is looked into with: codes that are longer are rare.
-const TABLE_BITS_MAX: u32 = 11;
-/// Looks into the table for each read of eight bytes: their codes fit into what is left of them.
-const LOOKS: usize = 5;
-const _: () = assert!(LOOKS * TABLE_BITS_MAX as usize <= 64 - 7);
+pub(super) const TABLE_BITS_MAX: u32 = 11;
 
 /// Returns the bits to look into the table with: few rows are not worth a large one.
 fn table_bits(rows: usize) -> u32 {
@@ -30,7 +27,7 @@ pub(super) struct Table {
     values: [i64; VALUES_MAX],
     word_values: usize,
     /// Rows and values, in increasing order of rows.
-    pub(super) exceptions: Vec<(usize, i64)>,
+    exceptions: Vec<(usize, i64)>,
     /// The number of bits that an entry is found by.
     bits: u32,
     /// By the next `bits` bits, the words that they begin with.
@@ -56,7 +53,7 @@ struct LongCodes {
 ///
 /// Zero if the first word has a longer code, or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Entry(u64);
+pub(super) struct Entry(u64);
 
 impl Entry {
     /// Returns entries of one word each, without bits, by the number of the word: dividing each
@@ -76,7 +73,7 @@ impl Entry {
     }
 
     #[inline]
-    fn bits(self) -> usize {
+    pub(super) fn bits(self) -> usize {
         items(self.0 & 15)
     }
 
@@ -86,13 +83,14 @@ impl Entry {
     }
 
     #[inline]
-    fn values(self) -> usize {
+    pub(super) fn values(self) -> usize {
         items(self.0 >> 8 & 7)
     }
 
+    /// Returns the numbers of the values, followed by zeros.
     #[inline]
-    fn number(self, place: usize) -> usize {
-        usize::from(low_byte(self.0 >> (16 + 8 * place)))
+    pub(super) fn numbers(self) -> [u8; 8] {
+        (self.0 >> 16).to_le_bytes()
     }
 
     /// Appends an entry of one word, unless that takes more than `bits_max` bits or too many
@@ -157,6 +155,22 @@ impl Table {
             + long.sum::<usize>()
     }
 
+    /// Returns the value with a number, zero if there is none.
+    #[inline]
+    pub(super) fn value(&self, number: u8) -> i64 {
+        self.values.get(usize::from(number)).copied().unwrap_or_default()
+    }
+
+    /// Returns the exceptions among some rows.
+    pub(super) fn exceptions_in(&self, rows: std::ops::Range<usize>) -> &[(usize, i64)] {
+        let before = |end: usize| self.exceptions.partition_point(|(row, _)| *row < end);
+        self.exceptions.get(before(rows.start)..before(rows.end)).unwrap_or_default()
+    }
+
+    pub(super) fn word_values(&self) -> usize {
+        self.word_values
+    }
+
     /// Sets the words of all codes, which are in increasing order of bits.
     fn set_codes(&mut self, codes: &[WordCode], values: usize) {
         let words = Entry::words(values, self.word_values);
@@ -190,13 +204,13 @@ impl Table {
 
     /// Returns the entry of the next bits.
     #[inline]
-    fn entry(&self, next: u64) -> Entry {
+    pub(super) fn entry(&self, next: u64) -> Entry {
         let mask = (1 << self.bits) - 1;
         self.entries.get(items(next & mask)).copied().unwrap_or_default()
     }
 
     /// Returns an entry that begins with the next word, and the bits of that.
-    fn word(&self, next: u64) -> CodecResult<(Entry, usize)> {
+    pub(super) fn word(&self, next: u64) -> CodecResult<(Entry, usize)> {
         let entry = self.entry(next);
         if entry.values() > 0 {
             return Ok((entry, entry.first_bits()));
@@ -207,50 +221,6 @@ impl Table {
             Some((*word, word.first_bits()))
         });
         found.ok_or_else(|| CodecError::new("unknown code of a word"))
-    }
-
-    /// Writes values of an entry.
-    #[inline]
-    fn put(&self, entry: Entry, out: &mut [i64]) {
-        for (place, value) in out.iter_mut().enumerate() {
-            *value = self.values.get(entry.number(place)).copied().unwrap_or_default();
-        }
-    }
-
-    /// Decodes rows until `out` is full. Returns the number of bits read.
-    pub(super) fn decode(&self, bytes: &[u8], out: &mut [i64]) -> CodecResult<usize> {
-        let (mut bit, mut at) = (0, 0);
-        while at < out.len() {
-            if let Some(target) = out.get_mut(at..at + LOOKS * ENTRY_VALUES)
-                && let Some(next) = bytes.get(bit / 8..).and_then(|rest| rest.first_chunk::<8>())
-            {
-                let mut next = u64::from_le_bytes(*next) >> (bit % 8);
-                let mut filled = 0;
-                for _ in 0..LOOKS {
-                    let entry = self.entry(next);
-                    next >>= entry.bits();
-                    bit += entry.bits();
-                    // All places are written, whatever they are worth: the rest is written again.
-                    if let Some(places) = target.get_mut(filled..filled + ENTRY_VALUES) {
-                        self.put(entry, places);
-                    }
-                    filled += entry.values();
-                }
-                at += filled;
-                if filled > 0 {
-                    continue;
-                }
-            }
-            // A long code, or the last words.
-            let mut next = [0; 8];
-            next.iter_mut().zip(bytes.iter().skip(bit / 8)).for_each(|(to, from)| *to = *from);
-            let (entry, bits) = self.word(u64::from_le_bytes(next) >> (bit % 8))?;
-            let end = out.len().min(at + self.word_values);
-            self.put(entry, out.get_mut(at..end).unwrap_or_default());
-            bit += bits;
-            at = end;
-        }
-        Ok(bit)
     }
 }
 

@@ -30,11 +30,21 @@ fn check(rows: &[i64]) -> Option<Vec<u8>> {
     for (page, expected) in rows.chunks(PAGE_ROWS).enumerate() {
         for wanted in [1, 2, 29, 30, 31, 256, 999, expected.len()] {
             let mut out = vec![0; wanted.min(expected.len())];
-            pages.decode(page, page * PAGE_ROWS, expected.len(), &mut out).unwrap();
+            pages.decode(page, &mut out).unwrap();
             assert_eq!(out, expected[..out.len()], "{wanted} rows of page {page}");
         }
     }
-    assert!(pages.decode(rows.len().div_ceil(PAGE_ROWS), rows.len(), 1, &mut [0]).is_err());
+    for page in 0..rows.len().div_ceil(PAGE_ROWS) {
+        let left = &rows[page * PAGE_ROWS..];
+        for wanted in [PAGE_ROWS + 1, PAGE_ROWS + 40, 2 * PAGE_ROWS, 3 * PAGE_ROWS - 1, left.len()]
+        {
+            let mut out = vec![0; wanted.min(left.len())];
+            pages.decode(page, &mut out).unwrap();
+            assert_eq!(out, left[..out.len()], "{wanted} rows from page {page} on");
+        }
+    }
+    assert!(pages.decode(rows.len().div_ceil(PAGE_ROWS), &mut [0]).is_err());
+    assert!(pages.decode(0, &mut vec![0; rows.len().next_multiple_of(PAGE_ROWS) + 1]).is_err());
     Some(bytes)
 }
 
@@ -155,7 +165,7 @@ fn decoded(bytes: &[u8], rows: usize) -> Result<Vec<i64>, String> {
     let pages =
         WordPages::read(&mut Reader::new(bytes), rows, PAGE_ROWS).map_err(|e| e.to_string())?;
     let mut out = vec![0; rows];
-    pages.decode(0, 0, rows, &mut out).map_err(|e| e.to_string())?;
+    pages.decode(0, &mut out).map_err(|e| e.to_string())?;
     Ok(out)
 }
 
@@ -216,12 +226,12 @@ fn damaged_exceptions_are_an_error() {
 /// Checks that if a page can be decoded, its first rows are the same when decoded alone.
 fn check_prefixes(pages: &WordPages<'_>, page: usize, rows: usize) {
     let mut all = vec![0; rows];
-    if pages.decode(page, page * PAGE_ROWS, rows, &mut all).is_err() {
+    if pages.decode(page, &mut all).is_err() {
         return;
     }
     for wanted in [1, rows / 2, rows - 1] {
         let mut out = vec![0; wanted];
-        pages.decode(page, page * PAGE_ROWS, rows, &mut out).unwrap();
+        pages.decode(page, &mut out).unwrap();
         assert_eq!(out, all[..wanted], "{wanted} rows of page {page}");
     }
 }
@@ -250,7 +260,7 @@ proptest! {
             put_bytes(&mut column, &head);
             column.extend_from_slice(&bytes);
             if let Ok(pages) = WordPages::read(&mut Reader::new(&column), rows, PAGE_ROWS) {
-                prop_assert!(pages.prepare().is_ok() || pages.decode(0, 0, 1, &mut [0]).is_err());
+                prop_assert!(pages.prepare().is_ok() || pages.decode(0, &mut [0]).is_err());
                 check_prefixes(&pages, 0, rows.min(PAGE_ROWS));
             }
         }

@@ -4,6 +4,8 @@
 //! frame(Points) { info │ rows │ values: floats, a run = the rows of a series within a page }
 //! ```
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::times::Times;
@@ -12,11 +14,12 @@ use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::opened::Held;
 use super::rows::{BlockTimes, Rows, RowsBuilder};
-use crate::codec::CodecResult;
 use crate::codec::floats::{self, FloatColumn, FloatPage};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
+use crate::codec::paged::PAGES_AT_ONCE;
 use crate::codec::runs::Runs;
+use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::metrics::times::{PageNumber, TimePage, TimePageGroup, TimePageWriter, TimeVectorRef};
 use crate::model::SeriesId;
@@ -97,20 +100,28 @@ impl<'a> OpenedPoints<'a> {
 pub(crate) struct PointBlock<'a> {
     opened: Held<'a, OpenedPoints<'a>>,
     times: BlockTimes,
-    /// The page that is decoded, and how many of its rows.
-    page: Option<(usize, usize)>,
+    /// The rows that are decoded, from the beginning of a page on, and their values.
+    rows: Range<usize>,
     decoded: FloatPage,
-    /// Whether pages are decoded up to the rows that are read, see [`Self::expect_few`].
-    reads_few: bool,
+    expected: Expected,
 }
 
-/// The rows of a series that are in one page.
+/// What will be read of a block, series by series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    /// One or two series: pages are decoded up to their rows.
+    Few,
+    Some,
+    All,
+}
+
+/// Rows of a series that are decoded.
 #[derive(Debug)]
 pub(crate) struct Piece<'p> {
-    /// The decoded page.
+    /// The decoded pages.
     pub(crate) page: &'p FloatPage,
-    /// The rows within the page.
-    pub(crate) rows: std::ops::Range<usize>,
+    /// The rows within the pages.
+    pub(crate) rows: Range<usize>,
     /// The times of all rows of the series.
     pub(crate) times: Times<'p>,
     /// The index in `times` of the first of the rows.
@@ -135,39 +146,87 @@ impl<'a> PointBlock<'a> {
         mut find: impl FnMut(TimePageGroup, PageNumber) -> Result<Arc<TimePage>>,
     ) -> Result<Self> {
         let times = opened.rows.load_pages(|number| find(page_group, number))?;
-        let (page, decoded) = (None, FloatPage::default());
-        Ok(Self { opened, times, page, decoded, reads_few: false })
+        let decoded = FloatPage::default();
+        Ok(Self { opened, times, rows: 0..0, decoded, expected: Expected::Some })
     }
 
     pub(crate) fn series(&self) -> &[u32] {
         self.opened.rows.series()
     }
 
-    /// Passes the rows of the series at `index` with `start <= time < end` to `sink`, page by page.
-    pub(crate) fn read(
+    /// Passes the rows with `start <= time < end` of the series at the indices of `wanted`, which
+    /// ascend, to `sink`, with what stands beside the index. Decodes no further rows, but for those
+    /// between.
+    pub(crate) fn read_each<T: Copy>(
+        &mut self,
+        wanted: impl IntoIterator<Item = (usize, T)>,
+        (start, end): (i64, i64),
+        mut sink: impl FnMut(T, Piece<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut wanted = Wanted { rest: wanted.into_iter(), start, end, ahead: VecDeque::new() };
+        while let Some(WantedSeries { index, tag, rows }) = wanted.next(self)? {
+            let mut row = rows.start;
+            while row < rows.end {
+                if !self.rows.contains(&row) {
+                    let pages_end = (row / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
+                    let last = wanted.end_before(self, pages_end, rows.end)?;
+                    self.load(row, last.min(pages_end))?;
+                }
+                row = self.pass(index, row..rows.end, |piece| sink(tag, piece))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes the rows of the series at `index` with `start <= time < end` to `sink`.
+    fn read(
         &mut self,
         index: usize,
         start: i64,
         end: i64,
         mut sink: impl FnMut(Piece<'_>),
     ) -> CodecResult<()> {
-        let rows = self.opened.rows.rows_of(index);
         let wanted = self.opened.rows.rows_between(index, start, end, &mut self.times)?;
-        let (mut row, stop) = (wanted.start, wanted.end);
-        while row < stop {
-            let page = row / PAGE_ROWS;
-            let page_start = page * PAGE_ROWS;
-            let piece_end = stop.min(page_start + PAGE_ROWS);
-            self.load(page, piece_end - page_start)?;
-            sink(Piece {
-                page: &self.decoded,
-                rows: row - page_start..piece_end - page_start,
-                times: self.opened.rows.times(index, &mut self.times)?,
-                first: row - rows.start,
-            });
-            row = piece_end;
+        let mut row = wanted.start;
+        while row < wanted.end {
+            if !self.rows.contains(&row) {
+                let first = row - row % PAGE_ROWS;
+                let is_read_again = self.rows.start == first && !self.rows.is_empty();
+                let rows_end = match self.expected {
+                    // Further rows of a page: those after them are likely to follow.
+                    Expected::Few if !is_read_again => wanted.end.min(first + PAGE_ROWS),
+                    Expected::Few | Expected::Some => first + PAGE_ROWS,
+                    Expected::All => first + PAGES_AT_ONCE * PAGE_ROWS,
+                };
+                self.load(row, rows_end)?;
+            }
+            row = self.pass(index, row..wanted.end, |piece| {
+                sink(piece);
+                Ok::<_, CodecError>(())
+            })?;
         }
         Ok(())
+    }
+
+    /// Passes those of `rows` that are decoded, from the first one on. Returns the row after them.
+    fn pass<E: From<CodecError>>(
+        &mut self,
+        index: usize,
+        rows: Range<usize>,
+        sink: impl FnOnce(Piece<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<usize, E> {
+        let first_row = self.opened.rows.rows_of(index).start;
+        let end = rows.end.min(self.rows.end);
+        if end <= rows.start {
+            return Err(CodecError::new("the column has too few rows").into());
+        }
+        sink(Piece {
+            page: &self.decoded,
+            rows: rows.start - self.rows.start..end - self.rows.start,
+            times: self.opened.rows.times(index, &mut self.times)?,
+            first: rows.start - first_row,
+        })?;
+        Ok(end)
     }
 
     /// Makes what decoding needs, so that damage to it is found before anything is read.
@@ -177,33 +236,30 @@ impl<'a> PointBlock<'a> {
 
     /// Declares that one or two series are read: pages are then decoded up to their rows only.
     pub(crate) fn expect_few(&mut self) {
-        self.reads_few = true;
+        self.expected = Expected::Few;
     }
 
-    /// Decodes a page, at least its first `rows` rows.
-    fn load(&mut self, page: usize, rows: usize) -> CodecResult<()> {
-        let rows = match self.page.take() {
-            Some((decoded, first_rows)) if decoded == page => {
-                if first_rows >= rows {
-                    self.page = Some((page, first_rows));
-                    return Ok(());
-                }
-                // Further rows of a page: those after them are likely to follow.
-                PAGE_ROWS
-            }
-            _ if self.reads_few => rows,
-            _ => PAGE_ROWS,
-        };
-        self.opened.values.prefix(page, rows, &self.opened.runs, &mut self.decoded)?;
-        self.page = Some((page, rows));
+    /// Declares that all series are read, in their order.
+    pub(crate) fn expect_all(&mut self) {
+        self.expected = Expected::All;
+    }
+
+    /// Decodes the rows before `end` of the page of `row` and of those after it.
+    fn load(&mut self, row: usize, end: usize) -> CodecResult<()> {
+        self.rows = 0..0;
+        let page = row / PAGE_ROWS;
+        let first = page * PAGE_ROWS;
+        self.opened.values.prefix(page, end - first, &self.opened.runs, &mut self.decoded)?;
+        self.rows = first..first + self.decoded.integers.len();
         Ok(())
     }
 
     /// Decodes everything and compares it with the catalog entry of the block.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
         self.opened.rows.check_info(info, &mut self.times)?;
-        (0..self.opened.rows.len().div_ceil(PAGE_ROWS))
-            .try_for_each(|page| self.load(page, PAGE_ROWS))
+        (0..self.opened.rows.len())
+            .step_by(PAGES_AT_ONCE * PAGE_ROWS)
+            .try_for_each(|row| self.load(row, row + PAGES_AT_ONCE * PAGE_ROWS))
     }
 
     /// Appends the samples of the series at `index` with a time in `range`, which excludes its end,
@@ -220,6 +276,63 @@ impl<'a> PointBlock<'a> {
             values.reserve(piece.rows.len());
             values.extend(piece.rows.clone().filter_map(|row| piece.page.value(row)));
         })
+    }
+}
+
+/// Series to read of a block, in order.
+struct Wanted<I, T> {
+    rest: I,
+    start: i64,
+    end: i64,
+    /// Series whose rows are known already.
+    ahead: VecDeque<WantedSeries<T>>,
+}
+
+/// A series to read, and its rows, which are not empty.
+struct WantedSeries<T> {
+    index: usize,
+    tag: T,
+    rows: Range<usize>,
+}
+
+impl<T, I: Iterator<Item = (usize, T)>> Wanted<I, T> {
+    fn next(&mut self, block: &mut PointBlock<'_>) -> CodecResult<Option<WantedSeries<T>>> {
+        match self.ahead.pop_front() {
+            Some(series) => Ok(Some(series)),
+            None => self.find(block),
+        }
+    }
+
+    /// Returns the end of the last rows of further series that begin before `limit`, or `end`.
+    fn end_before(
+        &mut self,
+        block: &mut PointBlock<'_>,
+        limit: usize,
+        mut end: usize,
+    ) -> CodecResult<usize> {
+        for at in 0.. {
+            if at == self.ahead.len() && end < limit {
+                let found = self.find(block)?;
+                self.ahead.extend(found);
+            }
+            match self.ahead.get(at) {
+                Some(next) if next.rows.start < limit => end = next.rows.end,
+                _ => break,
+            }
+        }
+        Ok(end)
+    }
+
+    /// Returns the next series with rows.
+    fn find(&mut self, block: &mut PointBlock<'_>) -> CodecResult<Option<WantedSeries<T>>> {
+        for (index, tag) in self.rest.by_ref() {
+            let rows = &block.opened.rows;
+            let rows = rows.rows_between(index, self.start, self.end, &mut block.times)?;
+            if !rows.is_empty() {
+                return Ok(Some(WantedSeries { index, tag, rows }));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -333,6 +446,43 @@ mod tests {
         assert!(builder.check(&info, &bytes, &other).is_err());
         other.place(info.page_group(), &times[1..]);
         assert!(builder.check(&info, &bytes, &other).is_err());
+    }
+
+    #[test]
+    fn wanted_series_are_read_wherever_their_rows_are_in_pages() {
+        let mut builder = PointBlockBuilder::default();
+        let series = 40;
+        let len = |series: i64| 1 + series * series * 37 % 1700 + 5000 * i64::from(series == 21);
+        let value = |series: i64, row: i64| ((series + row * row) % 7) as f64;
+        for series in 0..series {
+            let times: Vec<i64> = (0..len(series)).map(|row| row * 10).collect();
+            let values: Vec<f64> = (0..len(series)).map(|row| value(series, row)).collect();
+            builder.push(SeriesId(series as u32), &times, &values);
+        }
+        let info = sample_info(MetricType::Gauge, Tier::Raw);
+        let sequence = AtomicU64::new(3);
+        let times = TimePageWriter::new(&sequence);
+        let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
+        let pages = times.pages(Effort::Merge).unwrap();
+        let find = |page_group, number| find_new(&pages, page_group, number);
+        for every in [1, 2, 3, 7, 39, 40] {
+            for (start, end) in [(0, i64::MAX), (0, 4000), (3000, 9000), (60_000, 60_010), (5, 5)] {
+                let (_, mut block) = PointBlock::open(info.key, &bytes, find).unwrap();
+                let wanted = (0..series).step_by(every).map(|s| (s as usize, s));
+                let mut read = Vec::new();
+                let sink = |series: i64, piece: Piece<'_>| {
+                    for (row, at) in piece.rows.zip(piece.first..) {
+                        read.push((series, piece.times.at(at), piece.page.value(row).unwrap()));
+                    }
+                    Ok(())
+                };
+                block.read_each(wanted, (start, end), sink).unwrap();
+                let of = |s: i64| (0..len(s)).map(move |row| (s, row * 10, value(s, row)));
+                let all = (0..series).step_by(every).flat_map(of);
+                let expected: Vec<_> = all.filter(|row| start <= row.1 && row.1 < end).collect();
+                assert_eq!(read, expected, "every {every} from {start} to {end}");
+            }
+        }
     }
 
     #[test]

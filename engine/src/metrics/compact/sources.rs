@@ -14,6 +14,7 @@ use super::super::times::TimePages;
 use super::merge_scan::{PointRows, Source};
 use super::pieces::CompactionPiece;
 use crate::codec::integers::PAGE_ROWS;
+use crate::codec::paged::PAGES_AT_ONCE;
 use crate::error::Result;
 use crate::model::TimeRange;
 use crate::storage::Pinned;
@@ -135,8 +136,9 @@ impl<'m> CompactionSources<'m> {
             let (_, mut block) = PointBlock::open(info.key, &read, |page_group, page| {
                 self.pages.find(page_group, page)
             })?;
+            block.expect_all();
             let (from, to) = self.times(info, piece);
-            self.note_open(info, PAGE_ROWS * size_of::<f64>());
+            self.note_open(info, PAGES_AT_ONCE * PAGE_ROWS * size_of::<f64>());
             let points_max = bytes_max.saturating_sub(bytes) / size_of::<(i64, f64)>();
             let mut rows = PointRows::with_capacity(points_max.min(info.rows as usize));
             for index in indices(block.series(), piece) {

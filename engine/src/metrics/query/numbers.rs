@@ -240,22 +240,19 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 
 impl Accumulator for NumberAccumulator<'_> {
     fn points(&mut self, mut points: PointBlock<'_>, part: Part) -> Result<RowsRead> {
-        if self.selection.series.len() <= FEW_SERIES {
-            points.expect_few();
-        }
         let mut read = RowsRead::default();
-        for (index, series) in selected(points.series(), self.selection) {
+        let selected = selected(points.series(), self.selection);
+        let range = (part.range.start.0, part.range.end.0);
+        points.read_each(selected, range, |series, piece| {
+            let Piece { page, rows, times, first } = piece;
             let group = group_of(self.selection, series);
-            let before = read.points;
-            points.read(index, part.range.start.0, part.range.end.0, |piece| {
-                let Piece { page, rows, times, first } = piece;
-                read.points += rows.len() as u64;
-                let rows =
-                    ValueRows { first, values: values_of(page, rows), cell_width: part.cell_width };
-                self.add_series(series, group, times, rows);
-            })?;
-            brief::spend(read.points - before)?;
-        }
+            read.points += rows.len() as u64;
+            brief::spend(rows.len() as u64)?;
+            let values = values_of(page, rows);
+            let rows = ValueRows { first, values, cell_width: part.cell_width };
+            self.add_series(series, group, times, rows);
+            Ok(())
+        })?;
         Ok(read)
     }
 
