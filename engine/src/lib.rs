@@ -58,6 +58,7 @@ mod metrics;
 mod model;
 mod options;
 mod panics;
+mod parallel;
 mod query_in_progress;
 mod records;
 mod replay;

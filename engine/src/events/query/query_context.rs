@@ -1,14 +1,13 @@
 //! The context of a running query: threads, limits, memory, and the handling of corrupt sources.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::StringNumbers;
 use super::super::source::{ClosedSource, OpenSource};
 use crate::error::{Error, Refusal, Result};
 use crate::model::TimeRange;
+use crate::parallel::{Tasks, share};
 use crate::query_in_progress::QueryInProgress;
 
 /// Limits on the size of an answer.
@@ -94,7 +93,7 @@ impl<'a, 's> RunningQuery<'a, 's> {
     }
 }
 
-/// Runs all tasks on the pool and returns the state of each worker. A worker takes one task after
+/// Runs all tasks, on this thread and the pool, and returns the state of each worker. A worker takes one task after
 /// the other; the first error stops all of them.
 pub(super) fn run_tasks<T: Sync, A: Send, E: Send>(
     pool: &rayon::ThreadPool,
@@ -102,19 +101,14 @@ pub(super) fn run_tasks<T: Sync, A: Send, E: Send>(
     new: impl Fn() -> A + Sync,
     one: impl Fn(&T, &mut A) -> Result<(), E> + Sync,
 ) -> Result<Vec<A>, E> {
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<A, E> {
+    let work = |left: &Tasks| -> Result<A, E> {
         let mut worker = new();
-        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            one(task, &mut worker).inspect_err(|_| next.store(tasks.len(), Ordering::Relaxed))?;
+        while let Some(task) = left.take().and_then(|index| tasks.get(index)) {
+            one(task, &mut worker).inspect_err(|_| left.end())?;
         }
         Ok(worker)
     };
-    let workers = pool.current_num_threads().min(tasks.len());
-    if workers <= 1 {
-        return Ok(vec![work()?]);
-    }
-    pool.install(|| (0..workers).into_par_iter().map(|_| work()).collect())
+    share(pool, pool.current_num_threads(), tasks.len(), work).into_iter().collect()
 }
 
 /// Refuses an empty range.

@@ -1,6 +1,5 @@
 //! Validates, plans and executes a query.
 
-use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::read_range::ReadRange;
@@ -18,10 +17,16 @@ use crate::model::{
     Aggregation, Interval, MetricId, MetricQuery, MetricType, QueryResult, TimeRange,
 };
 use crate::options::Options;
+use crate::parallel::{Tasks, share};
 use crate::query_in_progress::{Cancellation, QueryInProgress};
 
 /// Units of work of a value of a result, see [`crate::brief`]: it is written as text too.
 const VALUE_WORK: u64 = 16;
+
+/// Small results of a request that wait until those before them are passed on, per thread, and the
+/// buckets below which a result of one group is small: 100 kB.
+const SMALL_RESULTS_PER_THREAD: usize = 8;
+const SMALL_RESULT_BUCKETS: i64 = 1_000;
 
 /// Returns the columns of cells that the aggregations need.
 pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
@@ -39,8 +44,9 @@ pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
     wanted
 }
 
-/// Executes all `queries` on the thread pool and passes the results to `take` in order. At most as
-/// many run at once as there are threads, as each running query takes query memory.
+/// Executes all `queries`, on this thread and the thread pool, and passes the results to `take` in
+/// order. At most as many run at once as there are threads, as each running query takes query
+/// memory, and so do results that were not passed on.
 pub(crate) fn query_all<E: From<Error>>(
     metrics: &Metrics,
     queries: &[MetricQuery],
@@ -52,14 +58,29 @@ pub(crate) fn query_all<E: From<Error>>(
         let left = (1..=queries.len() as u64).rev();
         return queries.iter().zip(left).try_for_each(|(next, left)| take(one(next, left)?));
     }
-    for batch in queries.chunks(metrics.options().threads.max(1)) {
-        let results: Vec<Result<QueryResult>> = match batch {
-            [single] => vec![one(single, 1)],
-            batch => metrics.pool().install(|| batch.par_iter().map(|next| one(next, 1)).collect()),
+    let threads = metrics.options().threads.max(1);
+    let have_small_results = queries.iter().all(has_small_result);
+    let results_max = threads * if have_small_results { SMALL_RESULTS_PER_THREAD } else { 1 };
+    for batch in queries.chunks(results_max) {
+        let work = |tasks: &Tasks| {
+            let next = || tasks.take().and_then(|index| Some((index, batch.get(index)?)));
+            let done = std::iter::from_fn(next).map(|(index, next)| (index, one(next, 1)));
+            done.collect::<Vec<_>>()
         };
-        results.into_iter().try_for_each(|result| take(result?))?;
+        let mut results = share(metrics.pool(), threads, batch.len(), work)
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
+        results.sort_unstable_by_key(|(index, _)| *index);
+        results.into_iter().try_for_each(|(_, result)| take(result?))?;
     }
     Ok(())
+}
+
+/// Returns whether the result of a query is certainly small.
+fn has_small_result(query: &MetricQuery) -> bool {
+    let buckets = query.range.len_ms() / query.interval.ms();
+    query.group_by.is_empty() && buckets < SMALL_RESULT_BUCKETS
 }
 
 /// Executes `query`. Fails early when its client no longer waits for the result.

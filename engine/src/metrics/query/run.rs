@@ -1,11 +1,9 @@
-//! Executes the tasks of a plan on the thread pool: each worker takes one task after the other into
+//! Executes the tasks of a plan, on this thread and the thread pool: each worker takes one task after the other into
 //! its own accumulator.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use rayon::prelude::*;
 
 use super::plan::{Plan, Task};
 use super::read_range::Part;
@@ -18,6 +16,7 @@ use crate::metrics::compact::Source;
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::opened_blocks::KeptBlock;
 use crate::model::QueryStats;
+use crate::parallel::{Tasks, share};
 use crate::query_in_progress::QueryInProgress;
 use crate::storage::Pinned;
 
@@ -74,11 +73,10 @@ pub(super) fn run<A: Accumulator>(
     let bytes_to_open = usize::try_from(plan.bytes_to_open).unwrap_or(usize::MAX);
     let copies = plan.keeps_open.then(|| in_progress.borrow(bytes_to_open).ok()).flatten();
     let keeps_open = copies.is_some();
-    let next = AtomicUsize::new(0);
     let stats = Mutex::new(QueryStats { quarantined: plan.quarantined, ..QueryStats::default() });
-    let work = || -> Result<A> {
+    let work = |tasks: &Tasks| -> Result<A> {
         let mut accumulator = new();
-        while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(task) = tasks.take().and_then(|index| plan.tasks.get(index)) {
             in_progress.check()?;
             let read = run_task((metrics, keeps_open), task, &mut accumulator)?;
             let mut stats = stats.lock();
@@ -92,18 +90,11 @@ pub(super) fn run<A: Accumulator>(
     // What a thread does in a quarter of a millisecond is done before others have woken up.
     let units = plan.opening_work().saturating_add(plan.row_work());
     let is_small = brief::is_brief() || units <= BRIEF_WORK_MAX;
-    let workers = if is_small { 1 } else { workers.min(plan.tasks.len()) };
-    let merged = if workers <= 1 {
-        work()?
-    } else {
-        let all = metrics
-            .pool()
-            .install(|| (0..workers).into_par_iter().map(|_| work()).collect::<Result<Vec<A>>>())?;
-        let mut all = all.into_iter();
-        let mut merged = all.next().unwrap_or_else(&new);
-        all.for_each(|other| merged.merge(other));
-        merged
-    };
+    let workers = if is_small { 1 } else { workers };
+    let all = share(metrics.pool(), workers, plan.tasks.len(), work);
+    let mut all = all.into_iter().collect::<Result<Vec<A>>>()?.into_iter();
+    let mut merged = all.next().unwrap_or_else(&new);
+    all.for_each(|other| merged.merge(other));
     Ok((merged, stats.into_inner()))
 }
 
