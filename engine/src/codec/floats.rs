@@ -25,11 +25,12 @@ use super::bits::{BitReader, BitWriter};
 use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
 use super::fixed_point::Unit;
+pub(crate) use super::float_page::{FloatPage, FloatRows};
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use super::lazy_column::LazyColumn;
 use super::paged::PAGES_AT_ONCE;
 use super::runs::Runs;
-use super::verified::{expect_same, same_bits};
+use super::verified::expect_same;
 use super::{CodecError, CodecResult};
 
 const FORM_DECIMAL: u8 = 0;
@@ -249,55 +250,6 @@ enum Form {
     Parts(Unit),
 }
 
-/// A decoded page.
-#[derive(Debug, Default)]
-pub(crate) struct FloatPage {
-    /// The decoded integers of the rows; when `scale` is set they are the `m` of decimals.
-    pub(crate) integers: Vec<i64>,
-    /// The number of decimal places, if all rows of the page are decimals.
-    pub(crate) scale: Option<u8>,
-    /// The values; empty when `scale` is set.
-    pub(crate) floats: Vec<f64>,
-}
-
-impl FloatPage {
-    /// Returns the value of a row.
-    #[inline]
-    pub(crate) fn value(&self, row: usize) -> Option<f64> {
-        match self.scale {
-            Some(scale) => self.integers.get(row).map(|m| *m as f64 / power_of_ten(scale)),
-            None => self.floats.get(row).copied(),
-        }
-    }
-
-    /// Returns whether the rows have these values, bit for bit.
-    fn is_same(&self, values: &[f64]) -> bool {
-        match self.scale {
-            Some(scale) => are_decimals(&self.integers, power_of_ten(scale), values),
-            None => same_bits(&self.floats, values),
-        }
-    }
-
-    /// Appends the values of all rows to `out`.
-    pub(crate) fn extend(&self, out: &mut Vec<f64>) {
-        match self.scale {
-            Some(scale) => {
-                let power = power_of_ten(scale);
-                out.extend(self.integers.iter().map(|m| *m as f64 / power));
-            }
-            None => out.extend_from_slice(&self.floats),
-        }
-    }
-}
-
-/// Returns whether the integers divided by `power` are `values`, bit for bit.
-fn are_decimals(integers: &[i64], power: f64, values: &[f64]) -> bool {
-    // Not `all`: without branches several rows are compared at once.
-    let difference = |(m, v): (&i64, &f64)| (*m as f64 / power).to_bits() ^ v.to_bits();
-    let pairs = integers.iter().zip(values);
-    integers.len() == values.len() && pairs.fold(0, |all, pair| all | difference(pair)) == 0
-}
-
 impl<'a> FloatColumn<'a> {
     /// Reads the column at the position of `reader`. Fails when it has more than `rows_max` rows.
     pub(crate) fn read(reader: &mut Reader<'a>, rows_max: usize) -> CodecResult<Self> {
@@ -472,7 +424,7 @@ impl<'a> FloatColumn<'a> {
         let mut page = FloatPage::default();
         for first in (0..self.rows().div_ceil(PAGE_ROWS)).step_by(PAGES_AT_ONCE) {
             self.prefix(first, PAGES_AT_ONCE * PAGE_ROWS, runs, &mut page)?;
-            page.extend(out);
+            page.rows().extend(out);
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ pub(crate) mod bytes;
 pub(crate) mod decimals;
 mod error;
 mod fixed_point;
+mod float_page;
 pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;

@@ -389,7 +389,7 @@ fn floats_of(section: &[u8], rows: usize, page: Option<usize>) -> CodecResult<Ve
         (Runs::new([rows]), FloatPage::default(), Vec::with_capacity(pages.len() * PAGE_ROWS));
     for page in pages {
         column.page(page, &runs, &mut decoded)?;
-        decoded.extend(&mut values);
+        decoded.rows().extend(&mut values);
     }
     if values.iter().any(|value| !value.is_finite()) {
         return Err(CodecError::new("a number is not finite"));

@@ -33,5 +33,5 @@ pub(crate) use check::{check, describe, expect_info, verify};
 pub(crate) use info::sample_info;
 pub(crate) use info::{BlockDay, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
 pub(crate) use opened::OpenedBlock;
-pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, time_page_refs};
+pub(crate) use points::{PointBlock, PointBlockBuilder, Samples, time_page_refs};
 pub(crate) use sketches::{CellCursor, CellSketch, SketchBlockBuilder, SketchRows};

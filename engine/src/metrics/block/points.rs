@@ -14,7 +14,7 @@ use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::opened::Held;
 use super::rows::{BlockTimes, Rows, RowsBuilder};
-use crate::codec::floats::{self, FloatColumn, FloatPage};
+use crate::codec::floats::{self, FloatColumn, FloatPage, FloatRows};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
 use crate::codec::paged::PAGES_AT_ONCE;
@@ -115,16 +115,13 @@ enum Expected {
     All,
 }
 
-/// Rows of a series that are decoded.
-#[derive(Debug)]
-pub(crate) struct Piece<'p> {
-    /// The decoded pages.
-    pub(crate) page: &'p FloatPage,
-    /// The rows within the pages.
-    pub(crate) rows: Range<usize>,
-    /// The times of all rows of the series.
-    pub(crate) times: Times<'p>,
-    /// The index in `times` of the first of the rows.
+/// Samples of a series, in the order of time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Samples<'s> {
+    pub(crate) values: FloatRows<'s>,
+    /// Times of samples of the series, among them those of the values.
+    pub(crate) times: Times<'s>,
+    /// The index in `times` of the first value.
     pub(crate) first: usize,
 }
 
@@ -161,7 +158,7 @@ impl<'a> PointBlock<'a> {
         &mut self,
         wanted: impl IntoIterator<Item = (usize, T)>,
         (start, end): (i64, i64),
-        mut sink: impl FnMut(T, Piece<'_>) -> Result<()>,
+        mut sink: impl FnMut(T, Samples<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut wanted = Wanted { rest: wanted.into_iter(), start, end, ahead: VecDeque::new() };
         while let Some(WantedSeries { index, tag, rows }) = wanted.next(self)? {
@@ -172,19 +169,18 @@ impl<'a> PointBlock<'a> {
                     let last = wanted.end_before(self, pages_end, rows.end)?;
                     self.load(row, last.min(pages_end))?;
                 }
-                row = self.pass(index, row..rows.end, |piece| sink(tag, piece))?;
+                row = self.pass(index, row..rows.end, |samples| sink(tag, samples))?;
             }
         }
         Ok(())
     }
 
     /// Passes the rows of the series at `index` with `start <= time < end` to `sink`.
-    fn read(
+    pub(crate) fn read(
         &mut self,
         index: usize,
-        start: i64,
-        end: i64,
-        mut sink: impl FnMut(Piece<'_>),
+        (start, end): (i64, i64),
+        mut sink: impl FnMut(Samples<'_>) -> CodecResult<()>,
     ) -> CodecResult<()> {
         let wanted = self.opened.rows.rows_between(index, start, end, &mut self.times)?;
         let mut row = wanted.start;
@@ -194,16 +190,15 @@ impl<'a> PointBlock<'a> {
                 let is_read_again = self.rows.start == first && !self.rows.is_empty();
                 let rows_end = match self.expected {
                     // Further rows of a page: those after them are likely to follow.
-                    Expected::Few if !is_read_again => wanted.end.min(first + PAGE_ROWS),
+                    Expected::Few if !is_read_again => {
+                        wanted.end.min(first + PAGES_AT_ONCE * PAGE_ROWS)
+                    }
                     Expected::Few | Expected::Some => first + PAGE_ROWS,
                     Expected::All => first + PAGES_AT_ONCE * PAGE_ROWS,
                 };
                 self.load(row, rows_end)?;
             }
-            row = self.pass(index, row..wanted.end, |piece| {
-                sink(piece);
-                Ok::<_, CodecError>(())
-            })?;
+            row = self.pass(index, row..wanted.end, &mut sink)?;
         }
         Ok(())
     }
@@ -213,16 +208,15 @@ impl<'a> PointBlock<'a> {
         &mut self,
         index: usize,
         rows: Range<usize>,
-        sink: impl FnOnce(Piece<'_>) -> std::result::Result<(), E>,
+        sink: impl FnOnce(Samples<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<usize, E> {
         let first_row = self.opened.rows.rows_of(index).start;
         let end = rows.end.min(self.rows.end);
         if end <= rows.start {
             return Err(CodecError::new("the column has too few rows").into());
         }
-        sink(Piece {
-            page: &self.decoded,
-            rows: rows.start - self.rows.start..end - self.rows.start,
+        sink(Samples {
+            values: self.decoded.rows().within(rows.start - self.rows.start..end - self.rows.start),
             times: self.opened.rows.times(index, &mut self.times)?,
             first: rows.start - first_row,
         })?;
@@ -239,9 +233,18 @@ impl<'a> PointBlock<'a> {
         self.expected = Expected::Few;
     }
 
-    /// Declares that all series are read, in their order.
+    /// Declares that all rows are read, in their order.
     pub(crate) fn expect_all(&mut self) {
         self.expected = Expected::All;
+    }
+
+    /// Declares that most series are read, in their order. Where they are short, there are rows of
+    /// them in all pages.
+    pub(crate) fn expect_most(&mut self) {
+        let rows = &self.opened.rows;
+        if rows.len() <= rows.series().len() * PAGE_ROWS / 2 {
+            self.expected = Expected::All;
+        }
     }
 
     /// Decodes the rows before `end` of the page of `row` and of those after it.
@@ -271,11 +274,24 @@ impl<'a> PointBlock<'a> {
         times: &mut Vec<i64>,
         values: &mut Vec<f64>,
     ) -> CodecResult<()> {
-        self.read(index, range.0, range.1, |piece| {
-            times.extend((0..piece.rows.len()).map(|i| piece.times.at(piece.first + i)));
-            values.reserve(piece.rows.len());
-            values.extend(piece.rows.clone().filter_map(|row| piece.page.value(row)));
+        self.read(index, range, |samples| {
+            let Samples { values: rows, times: all, first } = samples;
+            times.extend((0..rows.len()).map(|i| all.at(first + i)));
+            rows.extend(values);
+            Ok(())
         })
+    }
+
+    /// Returns the times of the first and the last sample of the series at `index` with a time in
+    /// `range`, which excludes its end.
+    pub(crate) fn extent(
+        &mut self,
+        index: usize,
+        (start, end): (i64, i64),
+    ) -> CodecResult<Option<(i64, i64)>> {
+        let times = self.opened.rows.times(index, &mut self.times)?;
+        let (from, to) = (times.lower_bound(start), times.lower_bound(end));
+        Ok((from < to).then(|| (times.at(from), times.at(to - 1))))
     }
 }
 
@@ -470,9 +486,11 @@ mod tests {
                 let (_, mut block) = PointBlock::open(info.key, &bytes, find).unwrap();
                 let wanted = (0..series).step_by(every).map(|s| (s as usize, s));
                 let mut read = Vec::new();
-                let sink = |series: i64, piece: Piece<'_>| {
-                    for (row, at) in piece.rows.zip(piece.first..) {
-                        read.push((series, piece.times.at(at), piece.page.value(row).unwrap()));
+                let sink = |series: i64, samples: Samples<'_>| {
+                    let mut values = Vec::new();
+                    samples.values.extend(&mut values);
+                    for (value, at) in values.into_iter().zip(samples.first..) {
+                        read.push((series, samples.times.at(at), value));
                     }
                     Ok(())
                 };

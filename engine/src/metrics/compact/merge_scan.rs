@@ -7,10 +7,15 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use super::super::block::PointBlock;
+use super::super::block::{PointBlock, Samples};
 use super::super::head::Run;
+use super::super::times::Times;
 use crate::codec::CodecResult;
+use crate::codec::floats::FloatRows;
 use crate::model::{MetricType, SeriesId};
+
+/// The most series of a block that take few of the rows of a page.
+const FEW_SERIES: u64 = 2;
 
 /// A source of points.
 #[derive(Debug)]
@@ -71,11 +76,26 @@ impl PointRows {
     }
 }
 
+/// The first and the last time of the samples that a source has of a series in a range.
+enum Extent {
+    None,
+    /// There is one sample of each time, in ascending order.
+    Ascending(i64, i64),
+    Unknown,
+}
+
 impl Source<'_> {
-    /// Declares that one or two series are read.
-    pub(crate) fn expect_few(&mut self) {
+    /// Declares which series are read.
+    pub(crate) fn expect(&mut self, wanted: &RoaringBitmap) {
         if let Self::Block(block) = self {
-            block.expect_few();
+            let series = block.series();
+            let (Some(first), Some(last)) = (series.first(), series.last()) else { return };
+            let among = wanted.range_cardinality(*first..=*last);
+            if among <= FEW_SERIES {
+                block.expect_few();
+            } else if among * 2 >= series.len() as u64 {
+                block.expect_most();
+            }
         }
     }
 
@@ -85,6 +105,41 @@ impl Source<'_> {
             Self::Block(block) => block.series(),
             Self::Rows(rows) => &rows.series,
         }
+    }
+
+    /// Returns the extent of the samples of a gauge with a time in `range`.
+    fn extent(&mut self, index: usize, (start, end): (i64, i64)) -> CodecResult<Extent> {
+        let of_times = |times: &[i64]| match times {
+            [] => Extent::None,
+            [first, .., last] if times.is_sorted_by(|a, b| a < b) => {
+                Extent::Ascending(*first, *last)
+            }
+            [only] => Extent::Ascending(*only, *only),
+            _ => Extent::Unknown,
+        };
+        match self {
+            Self::Run(run) => Ok(of_times(run.rows(index).within(start, end).times)),
+            // Blocks of gauges have one sample of a time.
+            Self::Block(block) => Ok(block
+                .extent(index, (start, end))?
+                .map_or(Extent::None, |(first, last)| Extent::Ascending(first, last))),
+            Self::Rows(_) => Ok(Extent::Unknown),
+        }
+    }
+
+    /// Passes the samples of a gauge with a time in `range`, if there are any, to `sink`.
+    fn pass(
+        &mut self,
+        index: usize,
+        range: (i64, i64),
+        sink: &mut impl FnMut(Samples<'_>) -> CodecResult<()>,
+    ) -> CodecResult<()> {
+        if let Self::Block(block) = self {
+            return block.read(index, range, sink);
+        }
+        let mut points = SeriesPoints::default();
+        self.append(index, range, &mut points.times, &mut points.values)?;
+        if points.times.is_empty() { Ok(()) } else { sink(points.samples()) }
     }
 
     fn append(
@@ -121,30 +176,83 @@ pub(crate) fn merge_scan(
     mut sink: impl FnMut(SeriesId, &[i64], &[f64]) -> CodecResult<()>,
 ) -> CodecResult<u64> {
     let mut replaced = 0;
-    let mut found = Vec::new();
-    for (source, from) in sources.iter().enumerate() {
-        each_wanted(from.series(), wanted, |index, series| {
-            found.push((series, source as u32, index as u32));
-        });
-    }
-    found.sort_unstable();
     let mut points = SeriesPoints::default();
-    for same in found.chunk_by(|a, b| a.0 == b.0) {
-        points.times.clear();
-        points.values.clear();
-        for (_, source, index) in same {
-            if let Some(source) = sources.get_mut(*source as usize) {
-                source.append(*index as usize, range, &mut points.times, &mut points.values)?;
-            }
-        }
-        replaced += points.sort_and_replace(kind);
-        if let Some((series, ..)) = same.first()
+    for of_series in by_series(sources, wanted).chunk_by(|a, b| a.series == b.series) {
+        replaced += points.read(sources, of_series, range, kind)?;
+        if let Some(SeriesInSource { series, .. }) = of_series.first()
             && !points.times.is_empty()
         {
             sink(SeriesId(*series), &points.times, &points.values)?;
         }
     }
     Ok(replaced)
+}
+
+/// Reads gauges like [`merge_scan`], for who takes the samples of a series in several calls and in
+/// any order: where no source has samples between those of another, they are passed as they are.
+pub(crate) fn scan_gauges(
+    sources: &mut [Source<'_>],
+    wanted: &RoaringBitmap,
+    range: (i64, i64),
+    mut sink: impl FnMut(SeriesId, Samples<'_>) -> CodecResult<()>,
+) -> CodecResult<()> {
+    let mut points = SeriesPoints::default();
+    for of_series in by_series(sources, Some(wanted)).chunk_by(|a, b| a.series == b.series) {
+        let Some(SeriesInSource { series, .. }) = of_series.first() else { continue };
+        let mut sink = |samples: Samples<'_>| sink(SeriesId(*series), samples);
+        if are_disjoint(sources, of_series, range)? {
+            for SeriesInSource { source, index, .. } in of_series {
+                if let Some(source) = sources.get_mut(*source as usize) {
+                    source.pass(*index as usize, range, &mut sink)?;
+                }
+            }
+        } else {
+            points.read(sources, of_series, range, MetricType::Gauge)?;
+            sink(points.samples())?;
+        }
+    }
+    Ok(())
+}
+
+/// A series of a source.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SeriesInSource {
+    series: u32,
+    source: u32,
+    /// Among the series of the source.
+    index: u32,
+}
+
+/// Returns all wanted series of all sources, those of one series in the order of sources.
+fn by_series(sources: &[Source<'_>], wanted: Option<&RoaringBitmap>) -> Vec<SeriesInSource> {
+    let mut found = Vec::new();
+    for (source, from) in (0..).zip(sources) {
+        each_wanted(from.series(), wanted, |index, series| {
+            found.push(SeriesInSource { series, source, index: index as u32 });
+        });
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Returns whether no sample in `range` has the time of another or is between those of another
+/// source.
+fn are_disjoint(
+    sources: &mut [Source<'_>],
+    of_series: &[SeriesInSource],
+    range: (i64, i64),
+) -> CodecResult<bool> {
+    let mut extents = Vec::with_capacity(of_series.len());
+    for SeriesInSource { source, index, .. } in of_series {
+        let Some(source) = sources.get_mut(*source as usize) else { continue };
+        match source.extent(*index as usize, range)? {
+            Extent::None => {}
+            Extent::Ascending(first, last) => extents.push((first, last)),
+            Extent::Unknown => return Ok(false),
+        }
+    }
+    extents.sort_unstable();
+    Ok(extents.is_sorted_by(|(_, last), (first, _)| last < first))
 }
 
 /// Calls `found` with the index and id of every wanted series of an ascending list.
@@ -183,6 +291,30 @@ struct SeriesPoints {
 }
 
 impl SeriesPoints {
+    /// Reads the points of a series from all sources in place of those that are here. Returns the
+    /// number of replaced points.
+    fn read(
+        &mut self,
+        sources: &mut [Source<'_>],
+        of_series: &[SeriesInSource],
+        range: (i64, i64),
+        kind: MetricType,
+    ) -> CodecResult<u64> {
+        self.times.clear();
+        self.values.clear();
+        for SeriesInSource { source, index, .. } in of_series {
+            if let Some(source) = sources.get_mut(*source as usize) {
+                source.append(*index as usize, range, &mut self.times, &mut self.values)?;
+            }
+        }
+        Ok(self.sort_and_replace(kind))
+    }
+
+    fn samples(&self) -> Samples<'_> {
+        let (values, times) = (FloatRows::Floats(&self.values), Times::List(&self.times));
+        Samples { values, times, first: 0 }
+    }
+
     /// Sorts the points by time; of gauge points at the same time only the last written is kept.
     /// Returns the number of replaced points.
     fn sort_and_replace(&mut self, kind: MetricType) -> u64 {
@@ -246,6 +378,48 @@ mod tests {
     fn all_counter_increments_are_kept() {
         let all = scan(MetricType::Counter, None);
         assert_eq!(all[0], (1, vec![10, 10, 15, 15], vec![1.0, 5.0, 6.0, 8.0]));
+    }
+
+    /// Returns what [`scan_gauges`] passes, and the number of samples of each call.
+    fn scanned(sources: &mut [Source<'_>]) -> (Vec<(u32, i64, f64)>, Vec<usize>) {
+        let (mut out, mut calls) = (Vec::new(), Vec::new());
+        let wanted = RoaringBitmap::from_iter([1, 3]);
+        scan_gauges(sources, &wanted, (10, 20), |series, samples| {
+            let mut values = Vec::new();
+            samples.values.extend(&mut values);
+            calls.push(values.len());
+            let times = (samples.first..).map(|at| samples.times.at(at));
+            out.extend(times.zip(values).map(|(time, value)| (series.0, time, value)));
+            Ok(())
+        })
+        .unwrap();
+        out.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        (out, calls)
+    }
+
+    #[test]
+    fn sources_with_samples_of_different_times_are_passed_one_after_the_other() {
+        let later = run(&[(1, 14, 2.0), (1, 15, 3.0), (1, 20, 9.0), (2, 14, 9.0), (3, 10, 5.0)]);
+        let earlier = run(&[(1, 9, 9.0), (1, 10, 0.0), (1, 13, 1.0)]);
+        let (found, calls) = scanned(&mut [later, earlier]);
+        let expected = [(1, 10, 0.0), (1, 13, 1.0), (1, 14, 2.0), (1, 15, 3.0), (3, 10, 5.0)];
+        assert_eq!(found, expected);
+        assert_eq!(calls, [2, 2, 1]);
+    }
+
+    #[test]
+    fn samples_that_replace_others_are_merged() {
+        for (second, expected) in [
+            (&[(1, 12, 2.0)][..], vec![(1, 10, 0.0), (1, 12, 2.0)]),
+            (&[(1, 11, 2.0)][..], vec![(1, 10, 0.0), (1, 11, 2.0), (1, 12, 1.0)]),
+            (&[(1, 9, 2.0), (1, 20, 2.0)][..], vec![(1, 10, 0.0), (1, 12, 1.0)]),
+            (&[(1, 13, 2.0), (1, 13, 3.0)][..], vec![(1, 10, 0.0), (1, 12, 1.0), (1, 13, 3.0)]),
+        ] {
+            let first = run(&[(1, 10, 0.0), (1, 12, 1.0)]);
+            let (found, calls) = scanned(&mut [first, run(second)]);
+            assert_eq!(found, expected);
+            assert_eq!(calls, [expected.len()]);
+        }
     }
 
     #[test]

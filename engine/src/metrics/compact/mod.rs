@@ -16,4 +16,4 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use merge_scan::{Source, each_wanted, merge_scan};
+pub(crate) use merge_scan::{Source, each_wanted, merge_scan, scan_gauges};

@@ -10,16 +10,16 @@ use super::slots::Slots;
 use crate::brief;
 use crate::codec::CodecError;
 use crate::codec::decimals::{SCALE_MAX, power_of_ten};
-use crate::codec::floats::FloatPage;
+use crate::codec::floats::FloatRows;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, Piece, PointBlock};
+use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, PointBlock, Samples};
 use crate::metrics::cell::{NumberCell, Sum};
-use crate::metrics::compact::{Source, each_wanted, merge_scan};
+use crate::metrics::compact::{each_wanted, scan_gauges};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::metrics::times::Times;
-use crate::model::{Aggregation, Interval, MetricType, QueryResult};
+use crate::model::{Aggregation, Interval, QueryResult};
 
 /// The number of integers below 2⁵¹ whose sum fits an `i64`.
 const INTEGERS_PER_SUM: usize = 2048;
@@ -48,7 +48,6 @@ pub(super) fn execute(
 }
 
 struct NumberAccumulator<'a> {
-    kind: MetricType,
     selection: &'a Selection,
     slots: Slots,
     wanted: CellColumn,
@@ -84,10 +83,9 @@ impl<'a> NumberAccumulator<'a> {
     }
 
     fn new(context: &'a QueryContext<'_>, wanted: CellColumn) -> Self {
-        let QueryContext { kind, selection, slots, .. } = *context;
+        let QueryContext { selection, slots, .. } = *context;
         let n = |wanted: bool| if wanted { slots.len() } else { 0 };
         Self {
-            kind,
             selection,
             slots,
             wanted,
@@ -173,64 +171,28 @@ impl<'a> NumberAccumulator<'a> {
     }
 
     /// Adds samples of one series, split at the bucket boundaries.
-    fn add_series(&mut self, series: u32, group: u32, times: Times<'_>, rows: ValueRows<'_>) {
-        let (mut at, end) = (rows.first, rows.first + rows.values.len());
+    fn add_series(&mut self, series: u32, samples: Samples<'_>, cell_width: Option<Interval>) {
+        let Samples { values, times, first } = samples;
+        let group = group_of(self.selection, series);
+        let (mut at, end) = (first, first + values.len());
         while at < end {
-            let bucket = self.slots.bucket(times.at(at), rows.cell_width);
-            let stop = self.slots.stop_of(bucket, rows.cell_width);
+            let bucket = self.slots.bucket(times.at(at), cell_width);
+            let stop = self.slots.stop_of(bucket, cell_width);
             let stop = times.lower_bound_from(at, stop).clamp(at + 1, end);
             let slot = self.slots.slot(group, bucket);
-            let (from, to) = (at - rows.first, stop - rows.first);
-            let value = match rows.values {
-                Values::Floats(values) => {
-                    let values = &values[from..to];
-                    self.add_floats(slot, values);
-                    values.last().copied()
-                }
-                Values::Integers(values, scale) => {
-                    let values = &values[from..to];
-                    self.add_integers(slot, values, scale);
-                    values.last().map(|m| *m as f64 / power_of_ten(scale))
-                }
-            };
+            let values = values.within(at - first..stop - first);
+            match values {
+                FloatRows::Floats(values) => self.add_floats(slot, values),
+                FloatRows::Decimals(integers, scale) => self.add_integers(slot, integers, scale),
+            }
             if self.wanted.last
-                && let Some(value) = value
+                && let Some(value) = values.last()
             {
                 let (time, rank) = (times.at(stop - 1), RANK_OF_SAMPLES);
                 self.offer_last(slot, LastSample { time, series, rank, value });
             }
             at = stop;
         }
-    }
-}
-
-/// Values of a series; the first one has the time with index `first`.
-#[derive(Clone, Copy)]
-struct ValueRows<'v> {
-    first: usize,
-    values: Values<'v>,
-    cell_width: Option<Interval>,
-}
-
-#[derive(Clone, Copy)]
-enum Values<'v> {
-    Floats(&'v [f64]),
-    Integers(&'v [i64], u8),
-}
-
-impl Values<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Floats(values) => values.len(),
-            Self::Integers(values, _) => values.len(),
-        }
-    }
-}
-
-fn values_of(page: &FloatPage, rows: std::ops::Range<usize>) -> Values<'_> {
-    match page.scale {
-        Some(scale) => Values::Integers(&page.integers[rows], scale),
-        None => Values::Floats(&page.floats[rows]),
     }
 }
 
@@ -243,14 +205,10 @@ impl Accumulator for NumberAccumulator<'_> {
         let mut read = RowsRead::default();
         let selected = selected(points.series(), self.selection);
         let range = (part.range.start.0, part.range.end.0);
-        points.read_each(selected, range, |series, piece| {
-            let Piece { page, rows, times, first } = piece;
-            let group = group_of(self.selection, series);
-            read.points += rows.len() as u64;
-            brief::spend(rows.len() as u64)?;
-            let values = values_of(page, rows);
-            let rows = ValueRows { first, values, cell_width: part.cell_width };
-            self.add_series(series, group, times, rows);
+        points.read_each(selected, range, |series, samples| {
+            read.points += samples.values.len() as u64;
+            brief::spend(samples.values.len() as u64)?;
+            self.add_series(series, samples, part.cell_width);
             Ok(())
         })?;
         Ok(read)
@@ -292,10 +250,12 @@ impl Accumulator for NumberAccumulator<'_> {
             values.extend(rows.values.iter().map(|bits| f64::from_bits(*bits)));
             read.points += values.len() as u64;
             brief::spend(values.len() as u64)?;
-            let group = group_of(self.selection, series);
-            let values = Values::Floats(&values);
-            let rows_of = ValueRows { first: 0, values, cell_width: part.cell_width };
-            self.add_series(series, group, Times::List(rows.times), rows_of);
+            let samples = Samples {
+                values: FloatRows::Floats(&values),
+                times: Times::List(rows.times),
+                first: 0,
+            };
+            self.add_series(series, samples, part.cell_width);
         }
         Ok(read)
     }
@@ -304,34 +264,28 @@ impl Accumulator for NumberAccumulator<'_> {
         let mut read = RowsRead::default();
         let Part { range, cell_width } = overlapping.part;
         let range = (range.start.0, range.end.0);
-        let (share, shares) = (overlapping.share, overlapping.shares);
+        let all = &self.selection.series;
+        // Series that follow each other: others would read the same pages.
+        let bound = |share: u32| {
+            usize::try_from(all.len() * u64::from(share) / u64::from(overlapping.shares.max(1)))
+                .unwrap_or(usize::MAX)
+        };
+        let own = bound(overlapping.share)..bound(overlapping.share + 1);
         let own_series;
-        let wanted = if shares > 1 {
-            let indexed = self.selection.series.iter().enumerate();
-            own_series =
-                indexed.filter(|(i, _)| *i as u32 % shares == share).map(|(_, s)| s).collect();
+        let wanted = if overlapping.shares > 1 {
+            own_series = all.iter().skip(own.start).take(own.len()).collect();
             &own_series
         } else {
-            &self.selection.series
+            all
         };
-        if wanted.len() <= FEW_SERIES {
-            overlapping.sources.iter_mut().for_each(Source::expect_few);
-        }
-        merge_scan(
-            &mut overlapping.sources,
-            self.kind,
-            Some(wanted),
-            range,
-            |series, times, values| {
-                read.points += values.len() as u64;
-                brief::spend(values.len() as u64)
-                    .map_err(|error| CodecError::new(error.to_string()))?;
-                let group = group_of(self.selection, series.0);
-                let rows = ValueRows { first: 0, values: Values::Floats(values), cell_width };
-                self.add_series(series.0, group, Times::List(times), rows);
-                Ok(())
-            },
-        )?;
+        overlapping.sources.iter_mut().for_each(|source| source.expect(wanted));
+        scan_gauges(&mut overlapping.sources, wanted, range, |series, samples| {
+            read.points += samples.values.len() as u64;
+            brief::spend(samples.values.len() as u64)
+                .map_err(|error| CodecError::new(error.to_string()))?;
+            self.add_series(series.0, samples, cell_width);
+            Ok(())
+        })?;
         Ok(read)
     }
 
