@@ -165,9 +165,14 @@ impl<'a> PointBlock<'a> {
             let mut row = rows.start;
             while row < rows.end {
                 if !self.rows.contains(&row) {
-                    let pages_end = (row / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
-                    let last = wanted.end_before(self, pages_end, rows.end)?;
-                    self.load(row, last.min(pages_end))?;
+                    // Times that had to be decoded would be decoded again after looking ahead.
+                    let end = if self.opened.rows.has_times_at_hand() {
+                        let pages_end = (row / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
+                        wanted.end_before(self, pages_end, rows.end)?.min(pages_end)
+                    } else {
+                        (row / PAGE_ROWS + 1) * PAGE_ROWS
+                    };
+                    self.load(row, end)?;
                 }
                 row = self.pass(index, row..rows.end, |samples| sink(tag, samples))?;
             }
@@ -464,15 +469,14 @@ mod tests {
         assert!(builder.check(&info, &bytes, &other).is_err());
     }
 
-    #[test]
-    fn wanted_series_are_read_wherever_their_rows_are_in_pages() {
-        let mut builder = PointBlockBuilder::default();
-        let series = 40;
-        let len = |series: i64| 1 + series * series * 37 % 1700 + 5000 * i64::from(series == 21);
+    /// Reads some of the series of a block, in some ranges, and compares what is read with all rows.
+    fn check_read_each(rows_of: impl Fn(i64) -> i64, time: impl Fn(i64, i64) -> i64, series: i64) {
         let value = |series: i64, row: i64| ((series + row * row) % 7) as f64;
+        let mut builder = PointBlockBuilder::default();
         for series in 0..series {
-            let times: Vec<i64> = (0..len(series)).map(|row| row * 10).collect();
-            let values: Vec<f64> = (0..len(series)).map(|row| value(series, row)).collect();
+            let rows = 0..rows_of(series);
+            let times: Vec<i64> = rows.clone().map(|row| time(series, row)).collect();
+            let values: Vec<f64> = rows.map(|row| value(series, row)).collect();
             builder.push(SeriesId(series as u32), &times, &values);
         }
         let info = sample_info(MetricType::Gauge, Tier::Raw);
@@ -495,12 +499,22 @@ mod tests {
                     Ok(())
                 };
                 block.read_each(wanted, (start, end), sink).unwrap();
-                let of = |s: i64| (0..len(s)).map(move |row| (s, row * 10, value(s, row)));
+                let (rows_of, time) = (&rows_of, &time);
+                let of = |s: i64| (0..rows_of(s)).map(move |row| (s, time(s, row), value(s, row)));
                 let all = (0..series).step_by(every).flat_map(of);
                 let expected: Vec<_> = all.filter(|row| start <= row.1 && row.1 < end).collect();
                 assert_eq!(read, expected, "every {every} from {start} to {end}");
             }
         }
+    }
+
+    #[test]
+    fn wanted_series_are_read_wherever_their_rows_are_in_pages() {
+        let long = |series: i64| 1 + series * series * 37 % 1700 + 5000 * i64::from(series == 21);
+        check_read_each(long, |_, row| row * 10, 40);
+        check_read_each(long, |_, row| row * 10 + row * row % 7, 40);
+        // Times of few rows stay in the block.
+        check_read_each(|_| 20, |series, row| row * 400 + row * row * series % 7, 500);
     }
 
     #[test]

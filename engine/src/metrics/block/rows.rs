@@ -381,6 +381,11 @@ impl<'a> Rows<'a> {
         Ok(first + times.lower_bound(start)..first + times.lower_bound(end))
     }
 
+    /// Returns whether no times have to be decoded to find rows.
+    pub(super) fn has_times_at_hand(&self) -> bool {
+        self.local.are_regular()
+    }
+
     /// Returns the row count of each series.
     pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
         self.row_starts.windows(2).map(|w| (w[1] - w[0]) as usize)

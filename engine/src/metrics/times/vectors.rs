@@ -161,6 +161,11 @@ impl<'a> Vectors<'a> {
         size_of_val(self.vectors.as_slice()) + self.residuals.bytes()
     }
 
+    /// Returns whether all times are computed instead of decoded.
+    pub(crate) fn are_regular(&self) -> bool {
+        self.residuals.rows() == 0
+    }
+
     /// Decodes the times of a vector.
     pub(crate) fn times<'c>(
         &self,
