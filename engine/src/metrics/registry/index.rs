@@ -81,6 +81,8 @@ pub(super) struct Index {
     /// others have no data and are about to retire.
     by_tags: HashTable<u32>,
     pub(super) aliases: Aliases,
+    /// The tags of the series that was defined last: those of the next one are mostly the same.
+    last_tags: Vec<Tag>,
     /// Series that retire unless they are looked up before.
     retiring: MeasuredSet,
     next_metric: u32,
@@ -181,11 +183,16 @@ impl Index {
         if self.series.get(id).is_some() {
             return;
         }
-        let strings = &mut self.strings;
+        let Self { strings, last_tags, .. } = self;
+        let mut likely = last_tags.iter();
         let tags: Vec<Tag> = defined
             .tags
             .iter()
-            .map(|(key, value)| (strings.acquire(key), strings.acquire(value)))
+            .map(|(key, value)| {
+                let likely = likely.next();
+                let key = strings.acquire_likely(key, likely.map(|tag| tag.0));
+                (key, strings.acquire_likely(value, likely.map(|tag| tag.1)))
+            })
             .collect();
         self.series.insert(id, defined.metric, &tags);
         if metric.series.is_empty() {
@@ -197,6 +204,7 @@ impl Index {
         self.metric_bytes = self.metric_bytes + metric.bytes() - bytes_before;
         self.live_series += 1;
         self.add_by_tags(id, hash_pairs(defined.metric, &tags));
+        self.last_tags = tags;
     }
 
     /// Adds a series whose strings are counted, except to its metric and to those found by tags.
@@ -359,9 +367,13 @@ impl Index {
 
     /// Returns the series of `metric` that has exactly these tags.
     pub(super) fn find(&self, metric: MetricId, tags: &Tags) -> Option<SeriesId> {
-        let wanted: Option<Vec<Tag>> =
-            tags.iter().map(|(k, v)| Some((self.strings.get(k)?, self.strings.get(v)?))).collect();
-        let wanted = wanted?;
+        let mut likely = self.last_tags.iter();
+        let number = |(key, value): (&str, &str)| {
+            let likely = likely.next();
+            let key = self.strings.get_likely(key, likely.map(|tag| tag.0))?;
+            Some((key, self.strings.get_likely(value, likely.map(|tag| tag.1))?))
+        };
+        let wanted = tags.iter().map(number).collect::<Option<Vec<Tag>>>()?;
         let hash = hash_pairs(metric, &wanted);
         let same = |id: &u32| self.series.get(SeriesId(*id)) == Some((metric, wanted.as_slice()));
         self.by_tags.find(hash, same).map(|id| SeriesId(*id))

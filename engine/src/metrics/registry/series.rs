@@ -301,16 +301,7 @@ impl Registry {
             return Ok(series);
         }
         self.check_limits(name, metric.map(|(.., series)| series), &index)?;
-        let (present, keys) = match metric.and_then(|(id, ..)| index.metric(id)) {
-            Some(metric) => (metric.postings.keys().len(), index.tag_keys_with(metric, &tags)),
-            None => (0, tags.len()),
-        };
-        if keys > present && keys > self.limits.tag_keys {
-            return Err(Refusal::CardinalityLimit(format!(
-                "metric {name:?} would have {keys} distinct tag keys; the limit is {}",
-                self.limits.tag_keys
-            )));
-        }
+        self.check_tag_keys(name, metric.and_then(|(id, ..)| index.metric(id)), &tags, &index)?;
         // Ids are allocated and queued for the log under one lock, so a record that uses an id can
         // only be queued after its definition.
         let mut changes = self.changes.lock();
@@ -326,6 +317,28 @@ impl Registry {
         changes.unlogged_bytes += defined.string_bytes();
         changes.unlogged.series.push(defined);
         Ok(series)
+    }
+
+    /// Checks that a metric, if it exists, may have another series with these tags.
+    fn check_tag_keys(
+        &self,
+        name: &str,
+        metric: Option<&MetricEntry>,
+        tags: &Tags,
+        index: &Index,
+    ) -> Result<(), Refusal> {
+        let present = metric.map_or(0, |metric| metric.postings.keys().len());
+        if present + tags.len() <= self.limits.tag_keys {
+            return Ok(());
+        }
+        let keys = metric.map_or(tags.len(), |metric| index.tag_keys_with(metric, tags));
+        if keys > present && keys > self.limits.tag_keys {
+            return Err(Refusal::CardinalityLimit(format!(
+                "metric {name:?} would have {keys} distinct tag keys; the limit is {}",
+                self.limits.tag_keys
+            )));
+        }
+        Ok(())
     }
 
     /// Creates a metric without series, unless it exists.
