@@ -40,7 +40,7 @@ pub struct Options {
     pub query_buckets: u64,
     /// Groups that one event query may return.
     pub query_groups: usize,
-    /// Threads that execute queries and compact blocks.
+    /// Threads that execute queries, in addition to the thread that asks, and compact blocks.
     pub threads: usize,
     /// Maximum number of series per metric.
     pub series_per_metric: usize,

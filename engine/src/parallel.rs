@@ -32,9 +32,20 @@ impl Tasks {
     }
 }
 
+/// Ends the tasks if the thread that works on one of them panics.
+struct EndOnPanic<'t>(&'t Tasks);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end();
+        }
+    }
+}
+
 /// Calls `work` on this thread and on threads of `pool`, `threads` in all, with `count` tasks to
 /// take. Returns what the calls return, in no order; a thread that comes when no task is left does
-/// nothing.
+/// nothing. `work` ends the tasks when it fails, so that the others stop too.
 pub(crate) fn share<T: Send>(
     pool: &ThreadPool,
     threads: usize,
@@ -43,17 +54,20 @@ pub(crate) fn share<T: Send>(
 ) -> Vec<T> {
     let tasks = Tasks { next: AtomicUsize::new(0), count };
     let done = Mutex::new(Vec::with_capacity(threads));
+    let join = || {
+        let _ended = EndOnPanic(&tasks);
+        let outcome = work(&tasks);
+        done.lock().push(outcome);
+    };
     pool.in_place_scope(|scope| {
         for _ in 1..threads.min(count) {
             scope.spawn(|_| {
                 if tasks.are_left() {
-                    let of_helper = work(&tasks);
-                    done.lock().push(of_helper);
+                    join();
                 }
             });
         }
-        let of_caller = work(&tasks);
-        done.lock().push(of_caller);
+        join();
     });
     done.into_inner()
 }
@@ -73,6 +87,22 @@ mod tests {
             all.sort_unstable();
             assert!(all.into_iter().eq(0..count), "{count} tasks by {threads} threads");
         }
+    }
+
+    #[test]
+    fn a_panic_ends_the_tasks_and_reaches_the_caller() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let taken = AtomicUsize::new(0);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            share(&pool, 1, 1000, |tasks| {
+                while let Some(task) = tasks.take() {
+                    taken.fetch_add(1, Ordering::Relaxed);
+                    assert!(task < 3, "in a test");
+                }
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(taken.into_inner(), 4);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::bytes::Reader;
 use super::{CodecError, CodecResult};
 
-/// Pages to decode in one call where both are wanted: of two, words are decoded in 0.58 of the time.
+/// Pages to decode in one call where both are wanted: the codes of two pages of words are read in
+/// 0.58 of the time.
 pub(crate) const PAGES_AT_ONCE: usize = 2;
 
 /// Bytes of a page, with what follows them in the block. Decoders read some bytes ahead; where

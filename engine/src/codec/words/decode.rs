@@ -143,7 +143,8 @@ fn groups<'a, const LANES: usize>(
                 lane.put(*last, last.bits(), last.values());
             }
         }
-        // From a code that is too long for the table on, all looks find the same.
+        // A look that finds a code that is too long for the table takes no bits, so that all looks
+        // after it find the same.
         for (lane, last) in lanes.iter_mut().zip(last) {
             if last == Entry::default() {
                 lane.word(table)?;

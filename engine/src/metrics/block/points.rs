@@ -13,7 +13,7 @@ use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::opened::Held;
-use super::rows::{BlockTimes, Rows, RowsBuilder};
+use super::rows::{BlockTimes, FEW_SERIES, Rows, RowsBuilder};
 use crate::codec::floats::{self, FloatColumn, FloatPage, FloatRows};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
@@ -160,19 +160,15 @@ impl<'a> PointBlock<'a> {
         (start, end): (i64, i64),
         mut sink: impl FnMut(T, Samples<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut wanted = Wanted { rest: wanted.into_iter(), start, end, ahead: VecDeque::new() };
-        while let Some(WantedSeries { index, tag, rows }) = wanted.next(self)? {
+        let rest = wanted.into_iter();
+        let mut wanted = Wanted { rest, start, end, ahead: VecDeque::new() };
+        while let Some((index, tag, rows)) = wanted.next(self)? {
             let mut row = rows.start;
             while row < rows.end {
                 if !self.rows.contains(&row) {
-                    // Times that had to be decoded would be decoded again after looking ahead.
-                    let end = if self.opened.rows.has_times_at_hand() {
-                        let pages_end = (row / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
-                        wanted.end_before(self, pages_end, rows.end)?.min(pages_end)
-                    } else {
-                        (row / PAGE_ROWS + 1) * PAGE_ROWS
-                    };
-                    self.load(row, end)?;
+                    let pages_end = (row / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
+                    let end = wanted.end_before(self, pages_end, rows.end)?;
+                    self.load(row, end.min(pages_end))?;
                 }
                 row = self.pass(index, row..rows.end, |samples| sink(tag, samples))?;
             }
@@ -233,23 +229,23 @@ impl<'a> PointBlock<'a> {
         self.opened.values.prepare()
     }
 
-    /// Declares that one or two series are read: pages are then decoded up to their rows only.
-    pub(crate) fn expect_few(&mut self) {
-        self.expected = Expected::Few;
+    /// Declares how many of the series are read, in their order: of few, pages are decoded up to
+    /// their rows only. If most are read and short, there are rows of them in all pages.
+    pub(crate) fn expect(&mut self, wanted: usize) {
+        let rows = &self.opened.rows;
+        let series = rows.series().len();
+        self.expected = if wanted <= FEW_SERIES {
+            Expected::Few
+        } else if wanted >= series / 2 && rows.len() <= series * PAGE_ROWS / 2 {
+            Expected::All
+        } else {
+            Expected::Some
+        };
     }
 
     /// Declares that all rows are read, in their order.
     pub(crate) fn expect_all(&mut self) {
         self.expected = Expected::All;
-    }
-
-    /// Declares that most series are read, in their order. Where they are short, there are rows of
-    /// them in all pages.
-    pub(crate) fn expect_most(&mut self) {
-        let rows = &self.opened.rows;
-        if rows.len() <= rows.series().len() * PAGE_ROWS / 2 {
-            self.expected = Expected::All;
-        }
     }
 
     /// Decodes the rows before `end` of the page of `row` and of those after it.
@@ -300,28 +296,32 @@ impl<'a> PointBlock<'a> {
     }
 }
 
-/// Series to read of a block, in order.
+/// Series to read of a block, in order, and their times.
 struct Wanted<I, T> {
     rest: I,
     start: i64,
     end: i64,
-    /// Series whose rows are known already.
-    ahead: VecDeque<WantedSeries<T>>,
-}
-
-/// A series to read, and its rows, which are not empty.
-struct WantedSeries<T> {
-    index: usize,
-    tag: T,
-    rows: Range<usize>,
+    /// Series that were looked at already: index, tag, and rows among which the wanted ones are.
+    ahead: VecDeque<(usize, T, Range<usize>)>,
 }
 
 impl<T, I: Iterator<Item = (usize, T)>> Wanted<I, T> {
-    fn next(&mut self, block: &mut PointBlock<'_>) -> CodecResult<Option<WantedSeries<T>>> {
-        match self.ahead.pop_front() {
-            Some(series) => Ok(Some(series)),
-            None => self.find(block),
+    /// Returns the next series with rows, which are not empty.
+    fn next(
+        &mut self,
+        block: &mut PointBlock<'_>,
+    ) -> CodecResult<Option<(usize, T, Range<usize>)>> {
+        let Self { rest, start, end, ahead } = self;
+        let looked_at =
+            std::iter::from_fn(|| ahead.pop_front().map(|(index, tag, _)| (index, tag)));
+        for (index, tag) in looked_at.chain(rest) {
+            let rows = &block.opened.rows;
+            let rows = rows.rows_between(index, *start, *end, &mut block.times)?;
+            if !rows.is_empty() {
+                return Ok(Some((index, tag, rows)));
+            }
         }
+        Ok(None)
     }
 
     /// Returns the end of the last rows of further series that begin before `limit`, or `end`.
@@ -333,24 +333,31 @@ impl<T, I: Iterator<Item = (usize, T)>> Wanted<I, T> {
     ) -> CodecResult<usize> {
         for at in 0.. {
             if at == self.ahead.len() && end < limit {
-                let found = self.find(block)?;
+                let found = self.look_at_next(block)?;
                 self.ahead.extend(found);
             }
             match self.ahead.get(at) {
-                Some(next) if next.rows.start < limit => end = next.rows.end,
+                Some((.., rows)) if rows.start < limit => end = rows.end,
                 _ => break,
             }
         }
         Ok(end)
     }
 
-    /// Returns the next series with rows.
-    fn find(&mut self, block: &mut PointBlock<'_>) -> CodecResult<Option<WantedSeries<T>>> {
+    fn look_at_next(
+        &mut self,
+        block: &mut PointBlock<'_>,
+    ) -> CodecResult<Option<(usize, T, Range<usize>)>> {
         for (index, tag) in self.rest.by_ref() {
-            let rows = &block.opened.rows;
-            let rows = rows.rows_between(index, self.start, self.end, &mut block.times)?;
+            let all = &block.opened.rows;
+            let rows = if all.has_times_at_hand() {
+                all.rows_between(index, self.start, self.end, &mut block.times)?
+            } else {
+                // Its times would be decoded again when it is read.
+                all.rows_of(index)
+            };
             if !rows.is_empty() {
-                return Ok(Some(WantedSeries { index, tag, rows }));
+                return Ok(Some((index, tag, rows)));
             }
         }
         Ok(None)

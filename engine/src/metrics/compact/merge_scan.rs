@@ -14,9 +14,6 @@ use crate::codec::CodecResult;
 use crate::codec::floats::FloatRows;
 use crate::model::{MetricType, SeriesId};
 
-/// The most series of a block that take few of the rows of a page.
-const FEW_SERIES: u64 = 2;
-
 /// A source of points.
 #[derive(Debug)]
 pub(crate) enum Source<'a> {
@@ -85,21 +82,14 @@ enum Extent {
 }
 
 impl Source<'_> {
-    /// Declares which series are read.
-    pub(crate) fn expect(&mut self, wanted: &RoaringBitmap) {
+    /// Declares how many series are read.
+    fn expect(&mut self, wanted: usize) {
         if let Self::Block(block) = self {
-            let series = block.series();
-            let (Some(first), Some(last)) = (series.first(), series.last()) else { return };
-            let among = wanted.range_cardinality(*first..=*last);
-            if among <= FEW_SERIES {
-                block.expect_few();
-            } else if among * 2 >= series.len() as u64 {
-                block.expect_most();
-            }
+            block.expect(wanted);
         }
     }
 
-    fn series(&self) -> &[u32] {
+    pub(crate) fn series(&self) -> &[u32] {
         match self {
             Self::Run(run) => run.series(),
             Self::Block(block) => block.series(),
@@ -127,17 +117,19 @@ impl Source<'_> {
         }
     }
 
-    /// Passes the samples of a gauge with a time in `range`, if there are any, to `sink`.
+    /// Passes the samples of a gauge with a time in `range`, if there are any, to `sink`. Those that
+    /// are not in a block are copied to `points`.
     fn pass(
         &mut self,
         index: usize,
         range: (i64, i64),
+        points: &mut SeriesPoints,
         sink: &mut impl FnMut(Samples<'_>) -> CodecResult<()>,
     ) -> CodecResult<()> {
         if let Self::Block(block) = self {
             return block.read(index, range, sink);
         }
-        let mut points = SeriesPoints::default();
+        points.clear();
         self.append(index, range, &mut points.times, &mut points.values)?;
         if points.times.is_empty() { Ok(()) } else { sink(points.samples()) }
     }
@@ -189,21 +181,29 @@ pub(crate) fn merge_scan(
 }
 
 /// Reads gauges like [`merge_scan`], for who takes the samples of a series in several calls and in
-/// any order: where no source has samples between those of another, they are passed as they are.
+/// any order: where no source has samples between those of another, they are not brought together.
 pub(crate) fn scan_gauges(
     sources: &mut [Source<'_>],
     wanted: &RoaringBitmap,
     range: (i64, i64),
     mut sink: impl FnMut(SeriesId, Samples<'_>) -> CodecResult<()>,
 ) -> CodecResult<()> {
-    let mut points = SeriesPoints::default();
-    for of_series in by_series(sources, Some(wanted)).chunk_by(|a, b| a.series == b.series) {
+    let found = by_series(sources, Some(wanted));
+    let mut counts = vec![0; sources.len()];
+    for SeriesInSource { source, .. } in &found {
+        if let Some(count) = counts.get_mut(*source as usize) {
+            *count += 1;
+        }
+    }
+    sources.iter_mut().zip(counts).for_each(|(source, count)| source.expect(count));
+    let (mut points, mut extents) = (SeriesPoints::default(), Vec::new());
+    for of_series in found.chunk_by(|a, b| a.series == b.series) {
         let Some(SeriesInSource { series, .. }) = of_series.first() else { continue };
         let mut sink = |samples: Samples<'_>| sink(SeriesId(*series), samples);
-        if are_disjoint(sources, of_series, range)? {
+        if are_disjoint(sources, of_series, range, &mut extents)? {
             for SeriesInSource { source, index, .. } in of_series {
                 if let Some(source) = sources.get_mut(*source as usize) {
-                    source.pass(*index as usize, range, &mut sink)?;
+                    source.pass(*index as usize, range, &mut points, &mut sink)?;
                 }
             }
         } else {
@@ -241,8 +241,9 @@ fn are_disjoint(
     sources: &mut [Source<'_>],
     of_series: &[SeriesInSource],
     range: (i64, i64),
+    extents: &mut Vec<(i64, i64)>,
 ) -> CodecResult<bool> {
-    let mut extents = Vec::with_capacity(of_series.len());
+    extents.clear();
     for SeriesInSource { source, index, .. } in of_series {
         let Some(source) = sources.get_mut(*source as usize) else { continue };
         match source.extent(*index as usize, range)? {
@@ -300,14 +301,18 @@ impl SeriesPoints {
         range: (i64, i64),
         kind: MetricType,
     ) -> CodecResult<u64> {
-        self.times.clear();
-        self.values.clear();
+        self.clear();
         for SeriesInSource { source, index, .. } in of_series {
             if let Some(source) = sources.get_mut(*source as usize) {
                 source.append(*index as usize, range, &mut self.times, &mut self.values)?;
             }
         }
         Ok(self.sort_and_replace(kind))
+    }
+
+    fn clear(&mut self) {
+        self.times.clear();
+        self.values.clear();
     }
 
     fn samples(&self) -> Samples<'_> {

@@ -138,7 +138,7 @@ impl<'m> CompactionSources<'m> {
             })?;
             block.expect_all();
             let (from, to) = self.times(info, piece);
-            self.note_open(info, PAGES_AT_ONCE * PAGE_ROWS * size_of::<f64>());
+            self.note_open(info, PAGES_AT_ONCE * PAGE_ROWS * size_of::<(i64, f64)>());
             let points_max = bytes_max.saturating_sub(bytes) / size_of::<(i64, f64)>();
             let mut rows = PointRows::with_capacity(points_max.min(info.rows as usize));
             for index in indices(block.series(), piece) {

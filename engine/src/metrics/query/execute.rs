@@ -46,7 +46,7 @@ pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
 
 /// Executes all `queries`, on this thread and the thread pool, and passes the results to `take` in
 /// order. At most as many run at once as there are threads, as each running query takes query
-/// memory, and so do results that were not passed on.
+/// memory. Results that wait for those before them take memory too: only small ones may be more.
 pub(crate) fn query_all<E: From<Error>>(
     metrics: &Metrics,
     queries: &[MetricQuery],
@@ -64,8 +64,8 @@ pub(crate) fn query_all<E: From<Error>>(
     for batch in queries.chunks(results_max) {
         let work = |tasks: &Tasks| {
             let next = || tasks.take().and_then(|index| Some((index, batch.get(index)?)));
-            let done = std::iter::from_fn(next).map(|(index, next)| (index, one(next, 1)));
-            done.collect::<Vec<_>>()
+            let result = |next| one(next, 1).inspect_err(|_| tasks.end());
+            std::iter::from_fn(next).map(|(index, next)| (index, result(next))).collect::<Vec<_>>()
         };
         let mut results = share(metrics.pool(), threads, batch.len(), work)
             .into_iter()
@@ -77,7 +77,8 @@ pub(crate) fn query_all<E: From<Error>>(
     Ok(())
 }
 
-/// Returns whether the result of a query is certainly small.
+/// Returns whether the result of a query is small, unless only cells are left that are much wider
+/// than its range.
 fn has_small_result(query: &MetricQuery) -> bool {
     let buckets = query.range.len_ms() / query.interval.ms();
     query.group_by.is_empty() && buckets < SMALL_RESULT_BUCKETS

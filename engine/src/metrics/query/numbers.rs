@@ -1,6 +1,8 @@
 //! Aggregation of gauges and counters: dense columns with one entry per group and bucket, only for
 //! the requested aggregations.
 
+use std::ops::Bound;
+
 use super::execute::{columns_for, group_of};
 use super::plan::Plan;
 use super::read_range::Part;
@@ -13,9 +15,9 @@ use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::FloatRows;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, PointBlock, Samples};
+use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, FEW_SERIES, PointBlock, Samples};
 use crate::metrics::cell::{NumberCell, Sum};
-use crate::metrics::compact::{each_wanted, scan_gauges};
+use crate::metrics::compact::{Source, each_wanted, scan_gauges};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::metrics::times::Times;
@@ -23,9 +25,6 @@ use crate::model::{Aggregation, Interval, QueryResult};
 
 /// The number of integers below 2⁵¹ whose sum fits an `i64`.
 const INTEGERS_PER_SUM: usize = 2048;
-
-/// A query of at most this many series reads few of the rows of a page.
-const FEW_SERIES: u64 = 2;
 
 /// Executes the query of a gauge or counter.
 pub(super) fn execute(
@@ -219,7 +218,7 @@ impl Accumulator for NumberAccumulator<'_> {
             StoredBlock::Bytes(bytes) => CellBlock::open(info.key, bytes)?.1,
             StoredBlock::Opened(opened) => opened.cells()?,
         };
-        if self.selection.series.len() <= FEW_SERIES {
+        if self.selection.series.len() <= FEW_SERIES as u64 {
             cells.expect_few();
         }
         let (mut read, wanted) = (RowsRead::default(), self.wanted);
@@ -265,20 +264,16 @@ impl Accumulator for NumberAccumulator<'_> {
         let Part { range, cell_width } = overlapping.part;
         let range = (range.start.0, range.end.0);
         let all = &self.selection.series;
-        // Series that follow each other: others would read the same pages.
-        let bound = |share: u32| {
-            usize::try_from(all.len() * u64::from(share) / u64::from(overlapping.shares.max(1)))
-                .unwrap_or(usize::MAX)
-        };
-        let own = bound(overlapping.share)..bound(overlapping.share + 1);
         let own_series;
         let wanted = if overlapping.shares > 1 {
-            own_series = all.iter().skip(own.start).take(own.len()).collect();
+            let of_sources = overlapping.sources.iter().map(Source::series);
+            let most = of_sources.max_by_key(|series| series.len()).unwrap_or_default();
+            let own = share_of(most, overlapping.share, overlapping.shares);
+            own_series = all.range(own).collect();
             &own_series
         } else {
             all
         };
-        overlapping.sources.iter_mut().for_each(|source| source.expect(wanted));
         scan_gauges(&mut overlapping.sources, wanted, range, |series, samples| {
             read.points += samples.values.len() as u64;
             brief::spend(samples.values.len() as u64)
@@ -300,9 +295,45 @@ impl Accumulator for NumberAccumulator<'_> {
     }
 }
 
+/// Returns a share of all ids: each has as many of the ascending `series`, of which there are some.
+/// Series that follow each other are in one share, since they are in the same pages.
+fn share_of(series: &[u32], share: u32, shares: u32) -> (Bound<u32>, Bound<u32>) {
+    let first_of = |share: u32| {
+        let at = series.len() as u64 * u64::from(share) / u64::from(shares.max(1));
+        usize::try_from(at).ok().and_then(|at| series.get(at)).copied()
+    };
+    let start = first_of(share).filter(|_| share > 0).map_or(Bound::Unbounded, Bound::Included);
+    (start, first_of(share + 1).map_or(Bound::Unbounded, Bound::Excluded))
+}
+
 /// Returns the index and the id of every selected series in an ascending list.
 pub(super) fn selected(series: &[u32], selection: &Selection) -> Vec<(usize, u32)> {
     let mut found = Vec::new();
     each_wanted(series, Some(&selection.series), |index, id| found.push((index, id)));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::RangeBounds;
+
+    use super::*;
+
+    #[test]
+    fn each_series_is_in_one_share() {
+        let ids: Vec<u32> = (0..40).map(|i| i * i).chain([u32::MAX]).collect();
+        for (len, shares) in [(0, 1), (1, 2), (2, 3), (7, 2), (41, 2), (41, 16), (41, 100)] {
+            let shares: Vec<_> =
+                (0..shares).map(|share| share_of(&ids[..len], share, shares)).collect();
+            for id in ids.iter().copied().chain([3, 1_000_000, u32::MAX - 1]) {
+                let of = shares.iter().filter(|range| range.contains(&id)).count();
+                assert_eq!(of, 1, "{id} of {len} series in {} shares", shares.len());
+            }
+        }
+        let halves = [0, 1].map(|share| share_of(&ids[..10], share, 2));
+        assert_eq!(
+            halves.map(|half| ids[..10].iter().filter(|id| half.contains(*id)).count()),
+            [5, 5]
+        );
+    }
 }

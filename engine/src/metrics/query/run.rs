@@ -1,5 +1,5 @@
-//! Executes the tasks of a plan, on this thread and the thread pool: each worker takes one task after the other into
-//! its own accumulator.
+//! Executes the tasks of a plan, on this thread and the thread pool: each worker takes one task
+//! after the other into its own accumulator.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ pub(super) fn run<A: Accumulator>(
     let copies = plan.keeps_open.then(|| in_progress.borrow(bytes_to_open).ok()).flatten();
     let keeps_open = copies.is_some();
     let stats = Mutex::new(QueryStats { quarantined: plan.quarantined, ..QueryStats::default() });
-    let work = |tasks: &Tasks| -> Result<A> {
+    let work_on = |tasks: &Tasks| -> Result<A> {
         let mut accumulator = new();
         while let Some(task) = tasks.take().and_then(|index| plan.tasks.get(index)) {
             in_progress.check()?;
@@ -87,6 +87,7 @@ pub(super) fn run<A: Accumulator>(
         }
         Ok(accumulator)
     };
+    let work = |tasks: &Tasks| work_on(tasks).inspect_err(|_| tasks.end());
     // What a thread does in a quarter of a millisecond is done before others have woken up.
     let units = plan.opening_work().saturating_add(plan.row_work());
     let is_small = brief::is_brief() || units <= BRIEF_WORK_MAX;
