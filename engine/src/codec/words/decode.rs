@@ -6,7 +6,8 @@
 
 use super::super::CodecResult;
 use super::super::paged::Followed;
-use super::table::{ENTRY_VALUES, Entry, TABLE_BITS_MAX, Table};
+use super::limits::TABLE_BITS_MAX;
+use super::table::{ENTRY_VALUES, Entry, Table};
 
 /// Looks into the table for each read of eight bytes: their codes fit into what is left of them.
 const LOOKS: usize = 5;
@@ -24,9 +25,9 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Decodes `rows` rows from the beginning of `pages`, of which each but the last has `page_rows`
-    /// rows. Fails unless all codes end with their page; only some of the last one are read if
-    /// `last_is_partial`.
+    /// Decodes `rows` rows from the beginning of `pages`, of which each but the last has
+    /// `page_rows` rows. Fails unless all codes end with their page; only some of the last one are
+    /// read if `last_is_partial`.
     pub(super) fn decode(
         table: &Table,
         pages: &[Followed<'_>],

@@ -8,6 +8,8 @@ pub(super) const VALUES_MAX: usize = 256;
 const ROWS_PER_EXCEPTION: usize = 512;
 /// Bits of the longest code: four bits tell its length.
 pub(super) const CODE_BITS_MAX: u32 = 15;
+/// The most bits that a decoder looks up at once: codes that are longer are rare.
+pub(super) const TABLE_BITS_MAX: u32 = 11;
 
 /// Returns the most values of a code whose words have `word_values` values each.
 pub(super) fn values_max(word_values: usize) -> usize {

@@ -3,13 +3,11 @@
 use super::super::bytes::Reader;
 use super::super::{CodecError, CodecResult};
 use super::huffman::{self, WordCode};
-use super::limits::{VALUES_MAX, WORD_VALUES_MAX, exceptions_max, values_max};
+use super::limits::{TABLE_BITS_MAX, VALUES_MAX, WORD_VALUES_MAX, exceptions_max, values_max};
 use crate::cast::{items, low_half};
 
 /// Values that an entry of the table has room for.
 pub(super) const ENTRY_VALUES: usize = 6;
-/// The most bits that the table is looked into with: codes that are longer are rare.
-pub(super) const TABLE_BITS_MAX: u32 = 11;
 
 /// Returns the bits to look into the table with: few rows are not worth a large one.
 fn table_bits(rows: usize) -> u32 {

@@ -93,8 +93,8 @@ impl<'a, 's> RunningQuery<'a, 's> {
     }
 }
 
-/// Runs all tasks, on this thread and the pool, and returns the state of each worker. A worker takes
-/// one task after the other; the first error stops all of them.
+/// Runs all tasks, on this thread and the pool, and returns the state of each worker. A worker
+/// takes one task after the other; the first error stops all of them.
 pub(super) fn run_tasks<T: Sync, A: Send, E: Send>(
     pool: &rayon::ThreadPool,
     tasks: &[T],

@@ -476,7 +476,7 @@ mod tests {
         assert!(builder.check(&info, &bytes, &other).is_err());
     }
 
-    /// Reads some of the series of a block, in some ranges, and compares what is read with all rows.
+    /// Reads some of the series of a block, in some ranges, and compares them with all rows.
     fn check_read_each(rows_of: impl Fn(i64) -> i64, time: impl Fn(i64, i64) -> i64, series: i64) {
         let value = |series: i64, row: i64| ((series + row * row) % 7) as f64;
         let mut builder = PointBlockBuilder::default();

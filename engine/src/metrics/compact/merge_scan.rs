@@ -117,8 +117,8 @@ impl Source<'_> {
         }
     }
 
-    /// Passes the samples of a gauge with a time in `range`, if there are any, to `sink`. Those that
-    /// are not in a block are copied to `points`.
+    /// Passes the samples of a gauge with a time in `range`, if there are any, to `sink`. Those
+    /// that are not in a block are copied to `points`.
     fn pass(
         &mut self,
         index: usize,

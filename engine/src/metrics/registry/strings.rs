@@ -40,8 +40,8 @@ impl Strings {
         found.map(|id| StringId(*id))
     }
 
-    /// Returns the number of a string that is probably the one with the number `likely`: a comparison
-    /// takes a fraction of the time of a search.
+    /// Returns the number of a string that is probably the one with the number `likely`: a
+    /// comparison takes a fraction of the time of a search.
     pub(super) fn get_likely(&self, string: &str, likely: Option<StringId>) -> Option<StringId> {
         likely.filter(|id| self.is_used(*id, string)).or_else(|| self.get(string))
     }
