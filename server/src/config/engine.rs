@@ -41,7 +41,8 @@ settings_section! {
         clock_grace: Period = "1d";
         /// Free disk space below which writes are refused; reads continue.
         disk_free_bytes: ByteSize = "256MiB";
-        /// Number of threads that run queries, in addition to those of the requests, and compactions.
+        /// Number of threads that run queries, in addition to those of the requests, and
+        /// compactions.
         threads: Auto<ThreadCount> = "auto";
         /// Retention of metrics by name prefix. The longest matching prefix applies; tiers that it
         /// does not set keep the general retention.
