@@ -151,9 +151,9 @@ impl<'a> PointBlock<'a> {
         self.opened.rows.series()
     }
 
-    /// Passes the rows with `start <= time < end` of the series at the indices of `wanted`, which
-    /// ascend, to `sink`, with what stands beside the index. Decodes no further rows, but for those
-    /// between.
+    /// Passes the rows with `start <= time < end` of some series to `sink`. `wanted` has the index
+    /// of each, in ascending order, and a tag that is passed with its rows. Of other series only
+    /// rows between wanted ones are decoded.
     pub(crate) fn read_each<T: Copy>(
         &mut self,
         wanted: impl IntoIterator<Item = (usize, T)>,

@@ -180,8 +180,8 @@ pub(crate) fn merge_scan(
     Ok(replaced)
 }
 
-/// Reads gauges like [`merge_scan`], for who takes the samples of a series in several calls and in
-/// any order: where no source has samples between those of another, they are not brought together.
+/// Reads gauges like [`merge_scan`], for callers that take the samples of a series in several calls
+/// and in any order: where no source has samples between those of another, each is passed alone.
 pub(crate) fn scan_gauges(
     sources: &mut [Source<'_>],
     wanted: &RoaringBitmap,
