@@ -145,7 +145,7 @@ mod tests {
         let before = block.bytes();
         for series in [0, 7, 7, SERIES - 1] {
             let mut points = block.points(find).unwrap();
-            points.expect(1);
+            points.expect(1, 1);
             let (mut times, mut values) = (Vec::new(), Vec::new());
             points.append(series as usize, (10_000, 500_000), &mut times, &mut values).unwrap();
             let rows = times.iter().map(|time| time / 10_000);

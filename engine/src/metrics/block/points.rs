@@ -229,14 +229,18 @@ impl<'a> PointBlock<'a> {
         self.opened.values.prepare()
     }
 
-    /// Declares how many of the series are read, in their order: of few, pages are decoded up to
-    /// their rows only. If most are read and short, there are rows of them in all pages.
-    pub(crate) fn expect(&mut self, wanted: usize) {
+    /// Declares how many of the series are read, in their order, and how many pages may be decoded
+    /// at once: of few series, pages are decoded up to their rows only. If most are read and short,
+    /// there are rows of them in all pages.
+    pub(crate) fn expect(&mut self, wanted: usize, pages_max: usize) {
         let rows = &self.opened.rows;
         let series = rows.series().len();
         self.expected = if wanted <= FEW_SERIES {
             Expected::Few
-        } else if wanted >= series / 2 && rows.len() <= series * PAGE_ROWS / 2 {
+        } else if pages_max >= PAGES_AT_ONCE
+            && wanted >= series / 2
+            && rows.len() <= series * PAGE_ROWS / 2
+        {
             Expected::All
         } else {
             Expected::Some
@@ -512,6 +516,29 @@ mod tests {
                 let expected: Vec<_> = all.filter(|row| start <= row.1 && row.1 < end).collect();
                 assert_eq!(read, expected, "every {every} from {start} to {end}");
             }
+        }
+    }
+
+    #[test]
+    fn no_more_pages_are_decoded_at_once_than_allowed() {
+        let mut builder = PointBlockBuilder::default();
+        for series in 0..10 {
+            let times: Vec<i64> = (0..1000).map(|row| row * 10).collect();
+            let values: Vec<f64> = (0..1000).map(|row| f64::from(row % 7)).collect();
+            builder.push(SeriesId(series), &times, &values);
+        }
+        let info = sample_info(MetricType::Gauge, Tier::Raw);
+        let sequence = AtomicU64::new(3);
+        let times = TimePageWriter::new(&sequence);
+        let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
+        for (wanted, pages_max, rows_max) in
+            [(10, 2, 2 * PAGE_ROWS), (10, 1, PAGE_ROWS), (4, 2, PAGE_ROWS), (1, 2, 1024)]
+        {
+            let find = |page_group, number| find_new(&[], page_group, number);
+            let (_, mut block) = PointBlock::open(info.key, &bytes, find).unwrap();
+            block.expect(wanted, pages_max);
+            block.read(0, (0, i64::MAX), |_| Ok(())).unwrap();
+            assert_eq!(block.rows, 0..rows_max, "{wanted} series, {pages_max} pages");
         }
     }
 

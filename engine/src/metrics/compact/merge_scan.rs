@@ -12,7 +12,11 @@ use super::super::head::Run;
 use super::super::times::Times;
 use crate::codec::CodecResult;
 use crate::codec::floats::FloatRows;
+use crate::codec::paged::PAGES_AT_ONCE;
 use crate::model::{MetricType, SeriesId};
+
+/// Up to so many sources several pages of each are decoded at once: 8 MB in all.
+const SOURCES_OF_SEVERAL_PAGES: usize = 64;
 
 /// A source of points.
 #[derive(Debug)]
@@ -82,10 +86,10 @@ enum Extent {
 }
 
 impl Source<'_> {
-    /// Declares how many series are read.
-    fn expect(&mut self, wanted: usize) {
+    /// Declares how many series are read, and how many pages may be decoded at once.
+    fn expect(&mut self, wanted: usize, pages_max: usize) {
         if let Self::Block(block) = self {
-            block.expect(wanted);
+            block.expect(wanted, pages_max);
         }
     }
 
@@ -195,7 +199,9 @@ pub(crate) fn scan_gauges(
             *count += 1;
         }
     }
-    sources.iter_mut().zip(counts).for_each(|(source, count)| source.expect(count));
+    // All sources keep their decoded pages until the end.
+    let pages_max = if sources.len() <= SOURCES_OF_SEVERAL_PAGES { PAGES_AT_ONCE } else { 1 };
+    sources.iter_mut().zip(counts).for_each(|(source, count)| source.expect(count, pages_max));
     let (mut points, mut extents) = (SeriesPoints::default(), Vec::new());
     for of_series in found.chunk_by(|a, b| a.series == b.series) {
         let Some(SeriesInSource { series, .. }) = of_series.first() else { continue };
