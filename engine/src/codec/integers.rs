@@ -12,8 +12,11 @@
 //! Rows are decoded one page of [`PAGE_ROWS`] at a time. Values are stored as given, so that each
 //! page can be decoded alone; callers take deltas first where that helps.
 
+use std::ops::Range;
+
 use super::bits::BitWriter;
 use super::bytes::{Reader, put_signed, put_varint};
+use super::paged::PAGES_AT_ONCE;
 use super::pco_pages::{self, PcoPages};
 use super::runs::RunStarts;
 use super::words::{self, WordPages};
@@ -229,6 +232,25 @@ impl<'a> IntegerColumn<'a> {
         self.fill(page, out)?;
         starts.add_up(out);
         Ok(())
+    }
+
+    /// Returns whether decoding can begin in the middle of a page: [`Self::some_running_sums`].
+    pub(super) fn has_stops(&self) -> bool {
+        matches!(self.body, Body::Words(_))
+    }
+
+    /// Decodes like [`Self::running_sums`], but only `rows`, whose first one is the first of
+    /// `starts`, up to the end of the second page. Returns whether that is possible.
+    pub(super) fn some_running_sums(
+        &self,
+        rows: Range<usize>,
+        starts: &RunStarts<'_>,
+        out: &mut Vec<i64>,
+    ) -> CodecResult<bool> {
+        let Body::Words(words) = &self.body else { return Ok(false) };
+        let pages_end = (rows.start / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
+        out.resize(rows.end.min(self.rows).min(pages_end).saturating_sub(rows.start), 0);
+        words.some_running_sums(rows.start, starts, out)
     }
 
     fn resize(&self, page: usize, rows: usize, out: &mut Vec<i64>) {

@@ -43,6 +43,11 @@ impl Runs {
         &self.lengths
     }
 
+    /// Returns the number of runs before page `page`.
+    fn first_of(&self, page: usize) -> usize {
+        self.before.get(page).map_or(self.lengths.len(), |n| *n as usize)
+    }
+
     /// Returns the runs from page `page` on, which begin with `firsts`, the first values of all
     /// runs. Fails if there are fewer of them than runs.
     pub(super) fn starts<'a>(
@@ -53,15 +58,40 @@ impl Runs {
         if firsts.len() < self.lengths.len() {
             return Err(CodecError::new("the column has fewer first values than runs"));
         }
-        let before = self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
+        let before = self.first_of(page);
         Ok(RunStarts {
             lengths: self.lengths.get(before..).unwrap_or_default(),
             firsts: firsts.get(before..).unwrap_or_default(),
         })
     }
+
+    /// Returns the run of row `row` and those after it, like [`Self::starts`], and its first row.
+    pub(super) fn starts_at<'a>(
+        &'a self,
+        row: usize,
+        firsts: &'a [i64],
+    ) -> CodecResult<(usize, RunStarts<'a>)> {
+        let page = row / PAGE_ROWS;
+        let RunStarts { lengths, firsts } = self.starts(page, firsts)?;
+        let mut at = page * PAGE_ROWS;
+        let before = lengths.iter().take_while(|length| {
+            let end = at + **length as usize;
+            let is_before = end <= row;
+            if is_before {
+                at = end;
+            }
+            is_before
+        });
+        let before = before.count();
+        let rest = RunStarts {
+            lengths: lengths.get(before..).unwrap_or_default(),
+            firsts: firsts.get(before..).unwrap_or_default(),
+        };
+        Ok((at, rest))
+    }
 }
 
-/// Runs from the beginning of a page on, and the first value of each.
+/// Runs one after the other, and the first value of each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunStarts<'a> {
     lengths: &'a [u32],

@@ -79,6 +79,12 @@ impl OpenedBlocks {
         self.blocks.contains_key(key)
     }
 
+    /// Returns whether a block is open and [has stops](OpenedBlock::has_stops). `None` if it is not
+    /// open.
+    pub(crate) fn has_stops(&self, key: &BlockKey) -> Option<bool> {
+        self.blocks.peek(key).map(|kept| kept.block().has_stops())
+    }
+
     /// Returns the bytes of the blocks that one query may keep open.
     pub(crate) fn query_bytes_max(&self) -> u64 {
         self.blocks.capacity() / QUERY_SHARE

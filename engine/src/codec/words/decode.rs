@@ -4,9 +4,12 @@
 //! time is waiting. Two pages are decoded at once where both are wanted: the looks into one do not
 //! wait for those into the other.
 
+use std::ops::Range;
+
 use super::super::CodecResult;
 use super::super::paged::Followed;
 use super::limits::TABLE_BITS_MAX;
+use super::stops::{PageStops, Stop};
 use super::table::{ENTRY_VALUES, Entry, Table};
 
 /// Looks into the table for each read of eight bytes: their codes fit into what is left of them.
@@ -15,67 +18,91 @@ const _: () = assert!(LOOKS * TABLE_BITS_MAX as usize <= 64 - 7);
 /// The bytes of the numbers of an entry, which are written at once, however many of them count.
 const ENTRY_BYTES: usize = 8;
 
-/// The numbers of the values of rows that begin with a page.
+/// Rows of a page to decode.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) page: &'a Followed<'a>,
+    /// Where decoding begins.
+    pub(super) from: Stop,
+    /// The row of the page after the last one to decode: that of another stop, the last one that is
+    /// wanted, or the end of the page.
+    pub(super) end: usize,
+    /// Whether rows of the page follow that are not decoded.
+    pub(super) is_partial: bool,
+    /// Where stops are noted.
+    pub(super) stops: PageStops<'a>,
+}
+
+/// The numbers of the values of rows.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// Of each page, followed by what the last entry writes beyond it.
+    /// Of each part, followed by what the last entry writes beyond it.
     bytes: Vec<u8>,
-    page_rows: usize,
-    rows: usize,
+    /// Where each part is.
+    parts: Vec<Range<usize>>,
 }
 
 impl Numbers {
-    /// Decodes `rows` rows from the beginning of `pages`, of which each but the last has
-    /// `page_rows` rows. Fails unless all codes end with their page; only some of the last one are
-    /// read if `last_is_partial`.
-    pub(super) fn decode(
-        table: &Table,
-        pages: &[Followed<'_>],
-        (page_rows, rows): (usize, usize),
-        last_is_partial: bool,
-    ) -> CodecResult<Self> {
-        let mut bytes = vec![0; rows + pages.len() * ENTRY_BYTES];
-        let places = bytes.chunks_mut(page_rows + ENTRY_BYTES);
-        let mut lanes = pages.iter().zip(places).map(|(page, place)| Lane::new(page, place));
+    /// Decodes parts of pages, two at once. Fails unless the codes of a page end with it, or not
+    /// before it where only a part is decoded.
+    pub(super) fn decode(table: &Table, parts: &[Part<'_>]) -> CodecResult<Self> {
+        let rows = |part: &Part<'_>| part.end.saturating_sub(part.from.row);
+        let mut end = 0;
+        let places = parts.iter().map(|part| {
+            let start = end;
+            end += rows(part) + ENTRY_BYTES;
+            start..start + rows(part)
+        });
+        let places: Vec<Range<usize>> = places.collect();
+        let mut bytes = vec![0; end];
+        let mut rest = bytes.as_mut_slice();
+        let mut lanes = parts.iter().map(|part| {
+            let (numbers, further) =
+                std::mem::take(&mut rest).split_at_mut(rows(part) + ENTRY_BYTES);
+            rest = further;
+            Lane::new(part, numbers)
+        });
         while let Some(first) = lanes.next() {
             let Some(second) = lanes.next() else {
-                first.finish(table, last_is_partial)?;
+                first.finish(table)?;
                 break;
             };
             let [first, second] = groups(table, [first, second])?;
-            let is_partial = last_is_partial && lanes.len() == 0;
-            first.finish(table, false)?;
-            second.finish(table, is_partial)?;
+            first.finish(table)?;
+            second.finish(table)?;
         }
-        Ok(Self { bytes, page_rows, rows })
+        Ok(Self { bytes, parts: places })
     }
 
-    /// Returns the numbers of rows of one page.
-    pub(super) fn of(&self, rows: std::ops::Range<usize>) -> &[u8] {
-        let before = rows.start / self.page_rows * ENTRY_BYTES;
-        self.bytes.get(rows.start + before..rows.end + before).unwrap_or_default()
+    /// Returns the numbers of rows of a part, counted from its first one.
+    #[inline]
+    pub(super) fn of(&self, part: usize, rows: Range<usize>) -> &[u8] {
+        self.part(part).get(rows).unwrap_or_default()
     }
 
-    /// Returns the numbers of each page.
-    pub(super) fn pages(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = (0..self.rows).step_by(self.page_rows);
-        starts.map(|start| self.of(start..self.rows.min(start + self.page_rows)))
+    /// Returns the numbers of a part.
+    #[inline]
+    pub(super) fn part(&self, part: usize) -> &[u8] {
+        self.parts.get(part).and_then(|at| self.bytes.get(at.clone())).unwrap_or_default()
     }
 }
 
-/// A page of codes, and what was decoded of it.
+/// A part of a page, and what was decoded of it.
 struct Lane<'a> {
-    page: &'a Followed<'a>,
-    /// The bits that were read.
+    part: &'a Part<'a>,
+    /// The bits of the page that were read.
     bit: usize,
     numbers: &'a mut [u8],
     /// The rows that were decoded.
     at: usize,
+    /// The rows after which a stop is noted.
+    next_noted: usize,
 }
 
 impl<'a> Lane<'a> {
-    fn new(page: &'a Followed<'a>, numbers: &'a mut [u8]) -> Self {
-        Self { page, bit: 0, numbers, at: 0 }
+    fn new(part: &'a Part<'a>, numbers: &'a mut [u8]) -> Self {
+        let next_noted = part.stops.next_noted(part.from.row) - part.from.row;
+        Self { part, bit: part.from.bit, numbers, at: 0, next_noted }
     }
 
     #[inline]
@@ -92,7 +119,7 @@ impl<'a> Lane<'a> {
     /// Returns the next bits: 57 at least, of which those beyond the end are zero.
     #[inline]
     fn next_bits(&self) -> u64 {
-        let rest = self.page.bytes.get(self.bit / 8..).unwrap_or_default();
+        let rest = self.part.page.bytes.get(self.bit / 8..).unwrap_or_default();
         let next = rest.first_chunk().copied().unwrap_or_else(|| {
             let mut last = [0; 8];
             last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
@@ -111,6 +138,17 @@ impl<'a> Lane<'a> {
         self.at += values;
     }
 
+    /// Notes a stop if enough rows were decoded since the last one.
+    #[inline]
+    fn note_stop(&mut self) {
+        if self.at >= self.next_noted {
+            let Part { from, stops, .. } = self.part;
+            let stop = Stop { row: from.row + self.at, bit: self.bit };
+            stops.note(stop);
+            self.next_noted = stops.next_noted(stop.row) - from.row;
+        }
+    }
+
     /// Decodes one word, of which the code may be too long for the table.
     fn word(&mut self, table: &Table) -> CodecResult<()> {
         let (word, bits) = table.word(self.next_bits())?;
@@ -119,13 +157,14 @@ impl<'a> Lane<'a> {
     }
 
     /// Decodes what is left of the rows. Fails unless the codes end with the page, or before its
-    /// end if it `is_partial`.
-    fn finish(self, table: &Table, is_partial: bool) -> CodecResult<()> {
+    /// end if only a part is decoded.
+    fn finish(self, table: &Table) -> CodecResult<()> {
         let [mut lane] = groups(table, [self])?;
         while lane.at < lane.rows() {
             lane.word(table)?;
         }
-        lane.page.expect_read(lane.bit.div_ceil(8), is_partial)
+        let Part { page, is_partial, .. } = lane.part;
+        page.expect_read(lane.bit.div_ceil(8), *is_partial)
     }
 }
 
@@ -144,6 +183,7 @@ fn groups<'a, const LANES: usize>(
                 lane.put(*last, last.bits(), last.values());
             }
         }
+        lanes.iter_mut().for_each(Lane::note_stop);
         // A look that finds a code that is too long for the table takes no bits, so that all looks
         // after it find the same.
         for (lane, last) in lanes.iter_mut().zip(last) {

@@ -25,6 +25,7 @@ mod huffman;
 mod limits;
 mod pages;
 mod plan;
+mod stops;
 mod table;
 
 pub(super) use pages::WordPages;

@@ -1,12 +1,14 @@
 //! Pages of codes.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::super::bytes::Reader;
-use super::super::paged::{Followed, PAGES_AT_ONCE};
+use super::super::paged::{Followed, PAGES_AT_ONCE, page_of};
 use super::super::runs::RunStarts;
 use super::super::{CodecError, CodecResult};
-use super::decode::Numbers;
+use super::decode::{Numbers, Part};
+use super::stops::{PageStops, Stop, Stops};
 use super::table::Table;
 
 /// Pages of codes. The table is made for the first page that is read.
@@ -17,6 +19,8 @@ pub(in crate::codec) struct WordPages<'a> {
     page_rows: usize,
     table: OnceLock<Box<Table>>,
     pages: Vec<Followed<'a>>,
+    /// Made when rows in the middle of a page are read.
+    pub(super) stops: OnceLock<Stops>,
 }
 
 impl<'a> WordPages<'a> {
@@ -27,7 +31,8 @@ impl<'a> WordPages<'a> {
     ) -> CodecResult<Self> {
         let head = reader.bytes()?;
         let pages = Followed::take_pages(reader, rows.div_ceil(page_rows))?;
-        Ok(Self { head, rows, page_rows, table: OnceLock::new(), pages })
+        let (table, stops) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { head, rows, page_rows, table, pages, stops })
     }
 
     /// Makes what decoding needs. Fails if that is damaged.
@@ -46,7 +51,8 @@ impl<'a> WordPages<'a> {
     /// Returns the approximate bytes in memory besides the encoded column.
     pub(in crate::codec) fn bytes(&self) -> usize {
         let table = self.table.get().map_or(0, |table| table.bytes());
-        size_of_val(self.pages.as_slice()) + table
+        let stops = self.stops.get().map_or(0, Stops::bytes);
+        size_of_val(self.pages.as_slice()) + table + stops
     }
 
     /// Decodes rows from the beginning of page `page` until `out` is full.
@@ -56,8 +62,8 @@ impl<'a> WordPages<'a> {
         let pages = (page..).step_by(PAGES_AT_ONCE);
         for (page, out) in pages.zip(out.chunks_mut(PAGES_AT_ONCE * self.page_rows)) {
             let numbers = self.numbers(table, page, out.len())?;
-            for (numbers, out) in numbers.pages().zip(out.chunks_mut(self.page_rows)) {
-                for (value, number) in out.iter_mut().zip(numbers) {
+            for (part, out) in out.chunks_mut(self.page_rows).enumerate() {
+                for (value, number) in out.iter_mut().zip(numbers.part(part)) {
                     *value = table.value(*number);
                 }
             }
@@ -87,17 +93,76 @@ impl<'a> WordPages<'a> {
         }
         let numbers = self.numbers(table, page, out.len())?;
         for (rows, first) in starts.within(out.len()) {
-            let mut sum = first;
-            let numbers = numbers.of(rows.clone());
-            for (value, number) in out.get_mut(rows).unwrap_or_default().iter_mut().zip(numbers) {
-                sum = sum.wrapping_add(table.value(*number));
-                *value = sum;
-            }
+            let (part, in_page) = (rows.start / self.page_rows, rows.start % self.page_rows);
+            let numbers = numbers.of(part, in_page..in_page + rows.len());
+            add_up(table, numbers, first, out.get_mut(rows).unwrap_or_default());
         }
         Ok(())
     }
 
-    /// Decodes the numbers of `rows` rows from the beginning of page `page`.
+    /// Decodes rows like [`Self::running_sums`], but from `first_row` on, where the first of
+    /// `starts` begins: from the last stop before it. `out` ends in its page or in the next one.
+    /// Returns whether it did; rows with exceptions are not decoded like that.
+    pub(in crate::codec) fn some_running_sums(
+        &self,
+        first_row: usize,
+        starts: &RunStarts<'_>,
+        out: &mut [i64],
+    ) -> CodecResult<bool> {
+        let table = self.table()?;
+        let rows = first_row..first_row + out.len();
+        if !table.exceptions_in(rows.clone()).is_empty() {
+            return Ok(false);
+        }
+        let parts = self.parts_of(rows)?;
+        let of_page: Vec<Part<'_>> = parts.iter().map(|(_, part)| *part).collect();
+        let numbers = Numbers::decode(table, &of_page)?;
+        for (run, mut sum) in starts.within(out.len()) {
+            // A run may be in two parts.
+            for (index, (part_start, part)) in parts.iter().enumerate() {
+                let part_end = *part_start + (part.end - part.from.row);
+                let start = (first_row + run.start).max(*part_start);
+                let end = part_end.min(first_row + run.end).max(start);
+                let numbers = numbers.of(index, start - part_start..end - part_start);
+                let into = out.get_mut(start - first_row..).unwrap_or_default();
+                sum = add_up(table, numbers, sum, into);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the parts of pages from which rows of one page or two are decoded at once, and the
+    /// row of the column that each begins with.
+    fn parts_of(&self, rows: Range<usize>) -> CodecResult<Vec<(usize, Part<'_>)>> {
+        let stops = self.stops.get_or_init(|| Stops::new(self.pages.len(), self.page_rows));
+        let page = rows.start / self.page_rows;
+        let page_start = page * self.page_rows;
+        let end_of = |page: usize| self.rows.min((page + 1) * self.page_rows);
+        let part = |page: usize, from: Stop, end: usize| -> CodecResult<_> {
+            let start = page * self.page_rows;
+            let part = Part {
+                page: page_of(&self.pages, page)?,
+                from,
+                end: end - start,
+                is_partial: end < end_of(page),
+                stops: stops.of_page(page),
+            };
+            Ok((start + from.row, part))
+        };
+        let of_page = stops.of_page(page);
+        let from = of_page.before(rows.start - page_start);
+        if rows.end > end_of(page) {
+            let second = part(page + 1, Stop::default(), rows.end.min(end_of(page + 1)))?;
+            return Ok(vec![part(page, from, end_of(page))?, second]);
+        }
+        let middle = of_page.before((page_start + from.row).midpoint(rows.end) - page_start);
+        if middle.row <= from.row {
+            return Ok(vec![part(page, from, rows.end)?]);
+        }
+        Ok(vec![part(page, from, page_start + middle.row)?, part(page, middle, rows.end)?])
+    }
+
+    /// Decodes the numbers of `rows` rows from the beginning of page `page`: a part for each page.
     fn numbers(&self, table: &Table, page: usize, rows: usize) -> CodecResult<Numbers> {
         let end = page + rows.div_ceil(self.page_rows);
         let pages = self.pages.get(page..end).ok_or_else(|| {
@@ -105,6 +170,23 @@ impl<'a> WordPages<'a> {
         })?;
         let end_row = page * self.page_rows + rows;
         let is_partial = end_row < self.rows && !end_row.is_multiple_of(self.page_rows);
-        Numbers::decode(table, pages, (self.page_rows, rows), is_partial)
+        let parts = pages.iter().enumerate().map(|(at, page)| Part {
+            page,
+            from: Stop::default(),
+            end: self.page_rows.min(rows - at * self.page_rows),
+            is_partial: is_partial && at + 1 == pages.len(),
+            stops: PageStops::default(),
+        });
+        Numbers::decode(table, &parts.collect::<Vec<_>>())
     }
+}
+
+/// Adds up the values with these numbers, beginning with `sum`. Returns the last sum.
+#[inline]
+fn add_up(table: &Table, numbers: &[u8], mut sum: i64, out: &mut [i64]) -> i64 {
+    for (value, number) in out.iter_mut().zip(numbers) {
+        sum = sum.wrapping_add(table.value(*number));
+        *value = sum;
+    }
+    sum
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::bytes::{Reader, put_bytes, put_signed, put_varint};
+use super::super::runs::Runs;
 use super::limits::{WORD_VALUES_MAX, exceptions_max, values_max};
 use super::{Plan, WordPages};
 
@@ -46,6 +47,31 @@ fn check(rows: &[i64]) -> Option<Vec<u8>> {
     assert!(pages.decode(rows.len().div_ceil(PAGE_ROWS), &mut [0]).is_err());
     assert!(pages.decode(0, &mut vec![0; rows.len().next_multiple_of(PAGE_ROWS) + 1]).is_err());
     Some(bytes)
+}
+
+#[test]
+fn stops_are_noted_where_few_rows_are_read() {
+    let rows: Vec<i64> = (0..3 * PAGE_ROWS as i64).map(|i| i * i % 7).collect();
+    let mut bytes = Vec::new();
+    plan(&rows).unwrap().encode(PAGE_ROWS, &mut bytes);
+    let pages = WordPages::read(&mut Reader::new(&bytes), rows.len(), PAGE_ROWS).unwrap();
+    pages.decode(0, &mut vec![0; rows.len()]).unwrap();
+    assert!(pages.stops.get().is_none());
+    let before = pages.bytes();
+    let runs = Runs::new([rows.len()]);
+    let (first, starts) = runs.starts_at(0, &[0]).unwrap();
+    let mut out = vec![0; PAGE_ROWS + 600];
+    assert!(pages.some_running_sums(first, &starts, &mut out).unwrap());
+    let sums = rows.iter().scan(0, |sum, row| {
+        *sum += row;
+        Some(*sum)
+    });
+    assert!(sums.take(out.len()).eq(out));
+    let stop = |page, row| pages.stops.get().unwrap().of_page(page).before(row).row;
+    assert!((768..800).contains(&stop(0, 900)), "{}", stop(0, 900));
+    assert!((512..545).contains(&stop(1, 999)), "{}", stop(1, 999));
+    assert_eq!((stop(0, 255), stop(2, 999)), (0, 0));
+    assert!(pages.bytes() > before);
 }
 
 /// Rows of which the value `n` is half as frequent as `n - 1`.

@@ -23,6 +23,7 @@ mod points;
 mod rows;
 mod sets;
 mod sketches;
+mod wanted;
 
 pub(crate) use builder::BlockBuilder;
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};

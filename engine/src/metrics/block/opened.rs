@@ -96,6 +96,15 @@ impl OpenedBlock {
         }
     }
 
+    /// Returns whether the samples of a series are decoded without those before them, once these
+    /// were decoded.
+    pub(crate) fn has_stops(&self) -> bool {
+        match self.block.borrow_dependent() {
+            Opened::Points(points) => points.has_stops(),
+            Opened::Cells(_) => false,
+        }
+    }
+
     /// Returns the approximate bytes in memory. They grow when columns are read for the first time.
     pub(crate) fn bytes(&self) -> usize {
         let opened = match self.block.borrow_dependent() {

@@ -4,7 +4,6 @@
 //! frame(Points) { info │ rows │ values: floats, a run = the rows of a series within a page }
 //! ```
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::opened::Held;
 use super::rows::{BlockTimes, FEW_SERIES, Rows, RowsBuilder};
+use super::wanted::Wanted;
 use crate::codec::floats::{self, FloatColumn, FloatPage, FloatRows};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
@@ -92,6 +92,11 @@ impl<'a> OpenedPoints<'a> {
     pub(super) fn bytes(&self) -> usize {
         self.rows.bytes() + self.values.bytes() + self.runs.bytes()
     }
+
+    /// Returns whether the rows of a series are decoded without those before them.
+    pub(super) fn has_stops(&self) -> bool {
+        self.values.has_stops()
+    }
 }
 
 /// A reader of a block of samples. Pages are decoded on demand; when series are read in order, each
@@ -109,7 +114,7 @@ pub(crate) struct PointBlock<'a> {
 /// What will be read of a block, series by series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// One or two series: pages are decoded up to their rows.
+    /// One or two series: little more is decoded than their rows.
     Few,
     Some,
     All,
@@ -153,22 +158,25 @@ impl<'a> PointBlock<'a> {
 
     /// Passes the rows with `start <= time < end` of some series to `sink`. `wanted` has the index
     /// of each, in ascending order, and a tag that is passed with its rows. Of other series only
-    /// rows between wanted ones are decoded.
+    /// rows between wanted ones are decoded, or few if [few series are read](Self::expect).
     pub(crate) fn read_each<T: Copy>(
         &mut self,
         wanted: impl IntoIterator<Item = (usize, T)>,
         (start, end): (i64, i64),
         mut sink: impl FnMut(T, Samples<'_>) -> Result<()>,
     ) -> Result<()> {
-        let rest = wanted.into_iter();
-        let mut wanted = Wanted { rest, start, end, ahead: VecDeque::new() };
+        let mut wanted = Wanted::new(wanted.into_iter(), (start, end));
         while let Some((index, tag, rows)) = wanted.next(self)? {
             let mut row = rows.start;
             while row < rows.end {
                 if !self.rows.contains(&row) {
                     let pages_end = (row / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
-                    let end = wanted.end_before(self, pages_end, rows.end)?;
-                    self.load(row, end.min(pages_end))?;
+                    if self.reads_from_stops() {
+                        self.load_some(row..rows.end.min(pages_end))?;
+                    } else {
+                        let end = wanted.end_before(self, pages_end, rows.end)?;
+                        self.load(row, end.min(pages_end))?;
+                    }
                 }
                 row = self.pass(index, row..rows.end, |samples| sink(tag, samples))?;
             }
@@ -183,21 +191,11 @@ impl<'a> PointBlock<'a> {
         (start, end): (i64, i64),
         mut sink: impl FnMut(Samples<'_>) -> CodecResult<()>,
     ) -> CodecResult<()> {
-        let wanted = self.opened.rows.rows_between(index, start, end, &mut self.times)?;
+        let wanted = self.rows_between(index, start, end)?;
         let mut row = wanted.start;
         while row < wanted.end {
             if !self.rows.contains(&row) {
-                let first = row - row % PAGE_ROWS;
-                let is_read_again = self.rows.start == first && !self.rows.is_empty();
-                let rows_end = match self.expected {
-                    // Further rows of a page: those after them are likely to follow.
-                    Expected::Few if !is_read_again => {
-                        wanted.end.min(first + PAGES_AT_ONCE * PAGE_ROWS)
-                    }
-                    Expected::Few | Expected::Some => first + PAGE_ROWS,
-                    Expected::All => first + PAGES_AT_ONCE * PAGE_ROWS,
-                };
-                self.load(row, rows_end)?;
+                self.load_for_one(row..wanted.end)?;
             }
             row = self.pass(index, row..wanted.end, &mut sink)?;
         }
@@ -230,8 +228,9 @@ impl<'a> PointBlock<'a> {
     }
 
     /// Declares how many of the series are read, in their order, and how many pages may be decoded
-    /// at once: of few series, pages are decoded up to their rows only. If most are read and short,
-    /// there are rows of them in all pages.
+    /// at once: of few series, pages are decoded up to their rows only, and from the last stop
+    /// before them where there are stops. If most are read and short, there are rows of them in all
+    /// pages.
     pub(crate) fn expect(&mut self, wanted: usize, pages_max: usize) {
         let rows = &self.opened.rows;
         let series = rows.series().len();
@@ -247,9 +246,70 @@ impl<'a> PointBlock<'a> {
         };
     }
 
+    /// Declares that one or two series are read.
+    pub(crate) fn expect_few(&mut self) {
+        self.expected = Expected::Few;
+    }
+
     /// Declares that all rows are read, in their order.
     pub(crate) fn expect_all(&mut self) {
         self.expected = Expected::All;
+    }
+
+    /// Returns the rows of the series at `index` with `start <= time < end`.
+    pub(super) fn rows_between(
+        &mut self,
+        index: usize,
+        start: i64,
+        end: i64,
+    ) -> CodecResult<Range<usize>> {
+        self.opened.rows.rows_between(index, start, end, &mut self.times)
+    }
+
+    /// Returns the rows of the series at `index` like [`Self::rows_between`], or all of its rows
+    /// if its times would have to be decoded.
+    pub(super) fn rows_at_hand(
+        &mut self,
+        index: usize,
+        start: i64,
+        end: i64,
+    ) -> CodecResult<Range<usize>> {
+        if self.opened.rows.has_times_at_hand() {
+            self.rows_between(index, start, end)
+        } else {
+            Ok(self.opened.rows.rows_of(index))
+        }
+    }
+
+    /// Decodes some rows of a series, and what is expected to be read after them.
+    fn load_for_one(&mut self, rows: Range<usize>) -> CodecResult<()> {
+        let first = rows.start - rows.start % PAGE_ROWS;
+        let pages_end = first + PAGES_AT_ONCE * PAGE_ROWS;
+        if self.reads_from_stops() {
+            return self.load_some(rows.start..rows.end.min(pages_end));
+        }
+        let is_read_again = self.rows.start == first && !self.rows.is_empty();
+        let end = match self.expected {
+            // Further rows of a page: those after them are likely to follow.
+            Expected::Few if !is_read_again => rows.end.min(pages_end),
+            Expected::Few | Expected::Some => first + PAGE_ROWS,
+            Expected::All => pages_end,
+        };
+        self.load(rows.start, end)
+    }
+
+    /// Returns whether the rows of a series are decoded without those before them.
+    fn reads_from_stops(&self) -> bool {
+        self.expected == Expected::Few && self.opened.has_stops()
+    }
+
+    /// Decodes some rows of one page, or of two.
+    fn load_some(&mut self, rows: Range<usize>) -> CodecResult<()> {
+        self.rows = 0..0;
+        let OpenedPoints { values, runs, .. } = &*self.opened;
+        let first = values.some(rows, runs, &mut self.decoded)?;
+        self.rows = first..first + self.decoded.integers.len();
+        Ok(())
     }
 
     /// Decodes the rows before `end` of the page of `row` and of those after it.
@@ -297,74 +357,6 @@ impl<'a> PointBlock<'a> {
         let times = self.opened.rows.times(index, &mut self.times)?;
         let (from, to) = (times.lower_bound(start), times.lower_bound(end));
         Ok((from < to).then(|| (times.at(from), times.at(to - 1))))
-    }
-}
-
-/// Series to read of a block, in order, and their times.
-struct Wanted<I, T> {
-    rest: I,
-    start: i64,
-    end: i64,
-    /// Series that were looked at already: index, tag, and rows among which the wanted ones are.
-    ahead: VecDeque<(usize, T, Range<usize>)>,
-}
-
-impl<T, I: Iterator<Item = (usize, T)>> Wanted<I, T> {
-    /// Returns the next series with rows, which are not empty.
-    fn next(
-        &mut self,
-        block: &mut PointBlock<'_>,
-    ) -> CodecResult<Option<(usize, T, Range<usize>)>> {
-        let Self { rest, start, end, ahead } = self;
-        let looked_at =
-            std::iter::from_fn(|| ahead.pop_front().map(|(index, tag, _)| (index, tag)));
-        for (index, tag) in looked_at.chain(rest) {
-            let rows = &block.opened.rows;
-            let rows = rows.rows_between(index, *start, *end, &mut block.times)?;
-            if !rows.is_empty() {
-                return Ok(Some((index, tag, rows)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns the end of the last rows of further series that begin before `limit`, or `end`.
-    fn end_before(
-        &mut self,
-        block: &mut PointBlock<'_>,
-        limit: usize,
-        mut end: usize,
-    ) -> CodecResult<usize> {
-        for at in 0.. {
-            if at == self.ahead.len() && end < limit {
-                let found = self.look_at_next(block)?;
-                self.ahead.extend(found);
-            }
-            match self.ahead.get(at) {
-                Some((.., rows)) if rows.start < limit => end = rows.end,
-                _ => break,
-            }
-        }
-        Ok(end)
-    }
-
-    fn look_at_next(
-        &mut self,
-        block: &mut PointBlock<'_>,
-    ) -> CodecResult<Option<(usize, T, Range<usize>)>> {
-        for (index, tag) in self.rest.by_ref() {
-            let all = &block.opened.rows;
-            let rows = if all.has_times_at_hand() {
-                all.rows_between(index, self.start, self.end, &mut block.times)?
-            } else {
-                // Its times would be decoded again when it is read.
-                all.rows_of(index)
-            };
-            if !rows.is_empty() {
-                return Ok(Some((index, tag, rows)));
-            }
-        }
-        Ok(None)
     }
 }
 
@@ -532,7 +524,7 @@ mod tests {
         let times = TimePageWriter::new(&sequence);
         let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
         for (wanted, pages_max, rows_max) in
-            [(10, 2, 2 * PAGE_ROWS), (10, 1, PAGE_ROWS), (4, 2, PAGE_ROWS), (1, 2, 1024)]
+            [(10, 2, 2 * PAGE_ROWS), (10, 1, PAGE_ROWS), (4, 2, PAGE_ROWS), (1, 2, 1000)]
         {
             let find = |page_group, number| find_new(&[], page_group, number);
             let (_, mut block) = PointBlock::open(info.key, &bytes, find).unwrap();

@@ -4,7 +4,7 @@
 use std::ops::Bound;
 
 use super::execute::{columns_for, group_of};
-use super::plan::Plan;
+use super::plan::{Plan, reads_few};
 use super::read_range::Part;
 use super::result::{self, QueryContext};
 use super::run::{Accumulator, OverlappingSources, RowsRead, StoredBlock, run};
@@ -15,7 +15,7 @@ use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::FloatRows;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, FEW_SERIES, PointBlock, Samples};
+use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, PointBlock, Samples};
 use crate::metrics::cell::{NumberCell, Sum};
 use crate::metrics::compact::{Source, each_wanted, scan_gauges};
 use crate::metrics::head::{CellRun, Run};
@@ -202,6 +202,9 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 impl Accumulator for NumberAccumulator<'_> {
     fn points(&mut self, mut points: PointBlock<'_>, part: Part) -> Result<RowsRead> {
         let mut read = RowsRead::default();
+        if reads_few(self.selection) {
+            points.expect_few();
+        }
         let selected = selected(points.series(), self.selection);
         let range = (part.range.start.0, part.range.end.0);
         points.read_each(selected, range, |series, samples| {
@@ -218,7 +221,7 @@ impl Accumulator for NumberAccumulator<'_> {
             StoredBlock::Bytes(bytes) => CellBlock::open(info.key, bytes)?.1,
             StoredBlock::Opened(opened) => opened.cells()?,
         };
-        if self.selection.series.len() <= FEW_SERIES as u64 {
+        if reads_few(self.selection) {
             cells.expect_few();
         }
         let (mut read, wanted) = (RowsRead::default(), self.wanted);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::block::{BlockInfo, BlockKey, Tier};
+use super::super::block::{BlockInfo, BlockKey, FEW_SERIES, Tier};
 use super::super::catalog::{Cluster, CompactedSet};
 use super::super::head::{CellRun, Run};
 use super::super::opened_blocks::OpenedBlocks;
@@ -41,6 +41,8 @@ pub(super) struct Plan {
     work_of_row: u64,
     /// The units of work of opening what is not open yet.
     opening_work: u64,
+    /// See [`reads_few`].
+    reads_few: bool,
     /// Whether blocks stay open for the next query: opening them takes longer than reading the few
     /// rows of interest.
     pub(super) keeps_open: bool,
@@ -58,14 +60,19 @@ impl Plan {
     /// Determines what opening takes, and whether blocks stay open: if few of their rows are read,
     /// they are few enough not to replace what other queries keep open, and no two tasks read one.
     fn consider_opened(&mut self, kind: MetricType, opened: &OpenedBlocks) {
-        self.opening_work = self.work_to_open(&|_| false);
+        self.opening_work = self.work_to_open(&|_| Opening::Closed);
         let is_shared = |task: &Task| matches!(task, Task::Overlapping { shares: 2.., .. });
         self.keeps_open = kind.keeps_points()
             && self.row_work() <= self.opening_work
             && !self.tasks.iter().any(is_shared)
             && self.block_bytes(&|_| true) <= opened.query_bytes_max();
         if self.keeps_open {
-            self.opening_work = self.work_to_open(&|key| opened.contains(key));
+            let opening = |key: &BlockKey| match opened.has_stops(key) {
+                None => Opening::Closed,
+                Some(true) if self.reads_few => Opening::WithStops,
+                Some(_) => Opening::Open,
+            };
+            self.opening_work = self.work_to_open(&opening);
             self.bytes_to_open = self.block_bytes(&|key| !opened.contains(key));
         }
     }
@@ -82,12 +89,16 @@ impl Plan {
         self.tasks.iter().map(of_task).sum()
     }
 
-    fn work_to_open(&self, is_open: &dyn Fn(&BlockKey) -> bool) -> u64 {
+    fn work_to_open(&self, opening: &dyn Fn(&BlockKey) -> Opening) -> u64 {
         let block = |block: &BlockInfo| {
             // Columns that are read for the first time have a value for each series to decode.
-            let tables = SOURCE_WORK + SERIES_WORK * u64::from(block.series);
+            let tables = SERIES_WORK * u64::from(block.series);
             let checksum = u64::from(block.bytes) / UNIT_BYTES;
-            if is_open(&block.key) { tables } else { tables + checksum }
+            match opening(&block.key) {
+                Opening::Closed => PAGE_WORK + tables + checksum,
+                Opening::Open => PAGE_WORK + tables,
+                Opening::WithStops => STOP_WORK + tables,
+            }
         };
         let of_task = |task: &Task| match task {
             Task::Points { block: one, .. } | Task::Cells { block: one, .. } => block(one),
@@ -105,6 +116,14 @@ impl Plan {
     }
 }
 
+/// What reading the first of a few rows of a block takes.
+enum Opening {
+    Closed,
+    Open,
+    /// It is open, and decoding begins close to the rows.
+    WithStops,
+}
+
 /// Bytes of a series in the tables of an opened block: its id, rows, times and first values.
 const SERIES_BYTES: u64 = 128;
 
@@ -114,8 +133,11 @@ fn opened_bytes(block: &BlockInfo) -> u64 {
 
 /// Units of work of a run of the head: its series are searched.
 const RUN_WORK: u64 = 256;
-/// Units of work of a block: a page of it is decoded.
-const SOURCE_WORK: u64 = PAGE_ROWS as u64;
+/// Units of work of a block of which a page is decoded.
+const PAGE_WORK: u64 = PAGE_ROWS as u64;
+/// Units of work of a block that is decoded from the last stop before the rows of interest on. The
+/// first read of a page takes more: it finds the stops.
+const STOP_WORK: u64 = PAGE_WORK / 8;
 /// Units of work of a series in the tables of a block.
 const SERIES_WORK: u64 = 2;
 /// Bytes of a block whose checksum takes a unit of work.
@@ -125,6 +147,11 @@ pub(super) const SKETCH_WORK: u64 = 1024;
 
 /// The number of overlapping rows above which their series are divided among several tasks.
 const OVERLAPPING_ROWS_PER_TASK: u64 = 200_000;
+
+/// Returns whether so few series are selected that little more than their rows is decoded.
+pub(super) fn reads_few(selection: &Selection) -> bool {
+    selection.series.len() <= FEW_SERIES as u64
+}
 
 struct Planner<'a> {
     kind: MetricType,
@@ -163,7 +190,7 @@ pub(super) fn plan(
         share: (selection.series.len() as f64 / f64::from(most.max(1))).min(1.0),
         threads: metrics.options().threads as u32,
         runs: &view.runs,
-        plan: Plan { work_of_row, ..Plan::default() },
+        plan: Plan { work_of_row, reads_few: reads_few(selection), ..Plan::default() },
     };
     let is_selected = |block: &BlockInfo| {
         !block.extent().intersect(read_range.range).is_empty()
