@@ -256,7 +256,10 @@ impl Events {
         for key in garbage {
             batch.delete(keyspaces::EventBlocks, key);
             batch.delete(keyspaces::EventCatalog, &CatalogEntry::Garbage(*key));
-            batch.delete(keyspaces::EventCatalog, &CatalogEntry::Quarantine(*key));
+            // Hardly ever: deleting what is not there would leave a tombstone for every block.
+            if self.is_quarantined(key) {
+                batch.delete(keyspaces::EventCatalog, &CatalogEntry::Quarantine(*key));
+            }
         }
         self.store.write(batch, Sync::No)?;
         self.view.deleted(garbage);
@@ -303,7 +306,7 @@ mod tests {
     use crate::limits::{EVENT_BLOCK_TAG_KEYS_MAX, TAGS_MAX};
     use crate::model::{NameFilter, NewEvent, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
-    use crate::storage::Keyspace;
+    use crate::storage::{Caching, Keyspace};
     use crate::{Clock, Engine, Write};
 
     #[test]
@@ -516,6 +519,12 @@ mod tests {
         let report = delete(0, i64::MAX).unwrap();
         assert_eq!(report, DeleteReport { quarantined: 1, ..DeleteReport::default() });
         assert_eq!(delete(0, 1).unwrap(), DeleteReport::default());
+        // The entry in the quarantine is deleted with the block.
+        events.expire_blocks(TimestampMs(i64::MAX)).unwrap();
+        events.collect_garbage().unwrap();
+        let (mut left, all) = (0, RangeOf::all(Keyspace::EventCatalog));
+        events.store.read_skipping_damage(all, Caching::Bypass, |_, _| left += 1).unwrap();
+        assert_eq!((left, events.sizes().quarantined), (0, 0));
     }
 
     #[test]

@@ -205,6 +205,17 @@ impl Metrics {
         Ok(())
     }
 
+    /// Forgets the quarantine of blocks that were deleted from disk together with their entries in
+    /// it. No reader can quarantine one of them again: none holds any.
+    pub(super) fn forget_quarantined(&self, deleted: &[BlockKey]) {
+        if self.quarantined() > 0 {
+            let mut quarantined = self.quarantined.write();
+            for key in deleted {
+                quarantined.remove(key);
+            }
+        }
+    }
+
     /// Describes the quarantined blocks, one line each.
     pub(crate) fn damage(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();

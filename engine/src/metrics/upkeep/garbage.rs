@@ -73,9 +73,13 @@ impl Metrics {
         for key in keys {
             batch.delete(keyspaces::Blocks, key);
             batch.delete(keyspaces::Garbage, key);
-            batch.delete(keyspaces::Quarantine, key);
+            // Hardly ever: deleting what is not there would leave a tombstone for every block.
+            if self.is_quarantined(key) {
+                batch.delete(keyspaces::Quarantine, key);
+            }
         }
         self.store.write(batch, Sync::No)?;
+        self.forget_quarantined(keys);
         let used = self.view.days();
         let days: BTreeSet<(Tier, u32)> = keys.iter().map(|key| (key.tier, key.day)).collect();
         let empty = |tier: Tier| {
@@ -94,6 +98,7 @@ mod tests {
     use std::path::Path;
 
     use crate::metrics::Metrics;
+    use crate::metrics::block::BlockKey;
     use crate::model::{
         Aggregation, Interval, Lsn, MetricQuery, MetricType, TimeRange, TimestampMs,
     };
@@ -223,6 +228,35 @@ mod tests {
         assert_eq!(keys(&engine, Keyspace::Blocks).len(), 1);
         assert_eq!(engine.verify().unwrap().damaged, [""; 0]);
         assert_eq!(sum(&engine), 1.0);
+    }
+
+    #[test]
+    fn only_quarantined_blocks_are_deleted_from_the_quarantine() {
+        for restarted in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut engine = open(dir.path());
+            fill(&engine);
+            metrics(&engine).store.flush().unwrap();
+            engine.delete_metric("first").unwrap();
+            engine.seal().unwrap();
+            metrics(&engine).collect_garbage(Pace::Whole).unwrap();
+            metrics(&engine).store.flush().unwrap();
+            let bytes = metrics(&engine).store.table_bytes(Keyspace::Quarantine).unwrap();
+            assert_eq!(bytes, 0, "nothing was quarantined");
+            let block = BlockKey::decode(&keys(&engine, Keyspace::Blocks)[0]).unwrap();
+            metrics(&engine).quarantine(&block, "corrupt");
+            assert_eq!(keys(&engine, Keyspace::Quarantine).len(), 1);
+            engine.delete_metric("second").unwrap();
+            engine.seal().unwrap();
+            if restarted {
+                drop(engine);
+                engine = open(dir.path());
+            }
+            metrics(&engine).collect_garbage(Pace::Whole).unwrap();
+            assert!(keys(&engine, Keyspace::Blocks).is_empty());
+            assert!(keys(&engine, Keyspace::Quarantine).is_empty(), "restarted: {restarted}");
+            assert_eq!(engine.stats().blocks_quarantined, 0);
+        }
     }
 
     #[test]
