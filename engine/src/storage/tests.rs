@@ -239,6 +239,31 @@ fn a_checkpoint_is_an_independent_database() {
 }
 
 #[test]
+fn the_id_of_a_database_takes_no_file() {
+    let dir = TempDir::new().unwrap();
+    let (db, copy) = (dir.path().join("db"), dir.path().join("copy"));
+    let identity = db.join("IDENTITY");
+    let store = open(&db);
+    put(&store, Keyspace::Documents, b"k", b"v");
+    assert!(!identity.exists());
+    drop(store);
+    // As older versions leave it, and one that cannot be read.
+    for left_behind in ["f5b5a4ab-9b2c-4f12-8d5e-7a1f0c3c9e11", "", "\n"] {
+        fs::write(&identity, left_behind).unwrap();
+        let store = Store::open_read_only(&db, 8 << 20).unwrap();
+        assert_eq!(get(&store, Keyspace::Documents, b"k").as_deref(), Some(&b"v"[..]));
+        drop(store);
+        let (store, findings) = open_with_findings(&db);
+        assert_eq!(get(&store, Keyspace::Documents, b"k").as_deref(), Some(&b"v"[..]));
+        assert!(!identity.exists() && findings.is_empty(), "{findings:?}");
+        store.checkpoint(&copy).unwrap();
+        assert_eq!(get(&open(&copy), Keyspace::Documents, b"k").as_deref(), Some(&b"v"[..]));
+        assert!(!copy.join("IDENTITY").exists());
+        fs::remove_dir_all(&copy).unwrap();
+    }
+}
+
+#[test]
 fn figures_reflect_the_stored_data() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());

@@ -56,6 +56,12 @@ const LOG_BYTES_MAX: u64 = 128 << 20;
 /// connections.
 const FILES_OPEN_MAX: i32 = crate::limits::DATABASE_FILES_OPEN_MAX as i32;
 
+/// Settings that the binding lacks. With `allow_fallocate` RocksDB would preallocate megabytes for
+/// its log and manifest at the first byte written, more than a small database uses. The id in the
+/// file `IDENTITY` is in the manifest as well, and RocksDB removes the file where an older version
+/// wrote one.
+const SET_BY_NAME: &str = "allow_fallocate=false;write_identity_file=false";
+
 /// State shared by the keyspaces of one database.
 pub(super) struct Shared {
     pub(super) cache: Cache,
@@ -97,9 +103,7 @@ impl Shared {
 
 /// Returns the settings of the database as a whole.
 pub(super) fn database(shared: &Shared, strictness: Strictness) -> Result<Options, rocksdb::Error> {
-    // Otherwise RocksDB preallocates megabytes for its log and manifest at the first byte written,
-    // more than a small database uses.
-    let mut options = Options::default().get_options_from_string("allow_fallocate=false")?;
+    let mut options = Options::default().get_options_from_string(SET_BY_NAME)?;
     options.create_if_missing(true);
     // Keyspaces that a later version introduced are added to an older database.
     options.create_missing_column_families(true);
