@@ -2,9 +2,12 @@
 //! file beside the segments.
 //!
 //! ```text
-//! DIR/log/ANSWERED: two slots, 4 KB apart, each:
+//! DIR/log/ANSWERED: two slots, 512 bytes apart, each:
 //! magic "TTANSWER" │ lsn: u64 │ xxh3-64 of all before
 //! ```
+//!
+//! Earlier versions had the second slot at 4 096, in a second block of the file system. It counts
+//! until the mark is set for the first time.
 //!
 //! A frame only says which records before it were acknowledged. A segment whose end was cut or
 //! zeroed after a crash looks like one that was being written, and without the mark the records
@@ -12,12 +15,13 @@
 //!
 //! The mark is written after each group, to the two slots in turn, and never synced. A killed
 //! process leaves the newest mark, a power loss an older one; in both cases the marked records were
-//! on disk before. If the newest slot is lost, the other one has the previous mark. Where
+//! on disk before. If the newest slot is lost, the other one has the previous mark. If both are,
+//! with a range of 4 096 bytes, the log is read without the mark. Where
 //! [`crate::Durability`] requires no sync, records lost in a power loss are reported as lost, since
 //! they were acknowledged.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -30,9 +34,13 @@ use crate::model::Lsn;
 const NAME: &str = "ANSWERED";
 const MAGIC: [u8; 8] = *b"TTANSWER";
 const SLOT_BYTES: usize = 24;
-/// Offsets of the two slots, in different pages of the system and sectors of any disk: no single
-/// damage hits both.
-const SLOTS: [u64; 2] = [0, 4096];
+/// Offsets of the two slots, in different sectors of 512 bytes, which a torn write leaves old or
+/// new, and in one block of the file system.
+const SLOTS: [u64; 2] = [0, 512];
+/// Offset of the second slot in files of earlier versions.
+const EARLIER_SLOT: u64 = 4096;
+/// The length of the file.
+const FILE_BYTES: u64 = SLOTS[1] + SLOT_BYTES as u64;
 
 /// The mark, as kept by the writer of the log.
 #[derive(Debug)]
@@ -61,12 +69,24 @@ impl AcknowledgedMark {
         let (both, turn) = (self.sets == 0, self.sets % SLOTS.len());
         self.sets += 1;
         let mut slots = SLOTS.iter().enumerate().filter(|(n, _)| both || *n == turn);
-        let write = |file: &File| slots.try_for_each(|(_, at)| file.write_all_at(&slot, *at));
+        let write = |file: &File| {
+            slots.try_for_each(|(_, at)| file.write_all_at(&slot, *at))?;
+            if both { cut_earlier_slot(file) } else { Ok(()) }
+        };
         let Some(Err(error)) = self.file.as_ref().map(write) else { return };
         // The stored mark is older, but still true.
         tracing::warn!(%error, "the mark of acknowledged records cannot be written: the loss of the end of the log may go unnoticed");
         self.file = None;
     }
+}
+
+/// Cuts off the second slot of earlier versions, once the slots that replace it are on disk.
+fn cut_earlier_slot(file: &File) -> io::Result<()> {
+    if file.metadata()?.len() <= EARLIER_SLOT {
+        return Ok(());
+    }
+    file.sync_data()?;
+    file.set_len(FILE_BYTES)
 }
 
 fn slot(acknowledged: Lsn) -> [u8; SLOT_BYTES] {
@@ -104,7 +124,9 @@ pub(super) fn read(dir: &Path) -> StoredMark {
         Err(error) if error.kind() == ErrorKind::NotFound => return StoredMark::default(),
         Err(error) => return lost(&error.to_string()),
     };
-    let slots = SLOTS.map(|at| Slot::read(bytes.get(at as usize..).unwrap_or_default()));
+    let [first, second] = SLOTS;
+    let slots = [first, second, EARLIER_SLOT]
+        .map(|at| Slot::read(bytes.get(at as usize..).unwrap_or_default()));
     let intact = slots.iter().filter_map(|slot| match slot {
         Slot::Intact(lsn) => Some(*lsn),
         Slot::Unwritten | Slot::Damaged => None,
@@ -113,7 +135,7 @@ pub(super) fn read(dir: &Path) -> StoredMark {
     match intact.max() {
         Some(acknowledged) => {
             if is_damaged {
-                tracing::warn!(path = %path.display(), "one of the two marks of acknowledged records is damaged");
+                tracing::warn!(path = %path.display(), "one of the marks of acknowledged records is damaged");
             }
             StoredMark { acknowledged, damaged: None }
         }
@@ -200,6 +222,47 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert!(is_damaged());
+    }
+
+    #[test]
+    fn the_second_slot_of_earlier_versions_counts_until_the_mark_is_set() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(NAME);
+        for (first, second) in [(7, 8), (8, 7)] {
+            let mut earlier = vec![0; EARLIER_SLOT as usize];
+            earlier[..SLOT_BYTES].copy_from_slice(&slot(Lsn(first)));
+            earlier.extend(slot(Lsn(second)));
+            fs::write(&path, &earlier).unwrap();
+            let expected = StoredMark { acknowledged: Lsn(8), damaged: None };
+            assert_eq!(read(dir.path()), expected);
+            let mut mark = AcknowledgedMark::open(dir.path());
+            assert_eq!(read(dir.path()), expected, "opening it changes nothing");
+            mark.set(Lsn(9));
+            let left = fs::read(&path).unwrap();
+            assert_eq!(left.len() as u64, FILE_BYTES);
+            assert_eq!(read(dir.path()).acknowledged, Lsn(9));
+            // As a kill before the cut leaves it.
+            earlier[..left.len()].copy_from_slice(&left);
+            fs::write(&path, &earlier).unwrap();
+            assert_eq!(read(dir.path()).acknowledged, Lsn(9));
+        }
+    }
+
+    #[test]
+    fn a_torn_write_of_one_sector_leaves_the_previous_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut mark = AcknowledgedMark::open(dir.path());
+        [Lsn(1), Lsn(2)].into_iter().for_each(|lsn| mark.set(lsn));
+        let path = dir.path().join(NAME);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[512..].fill(0);
+        fs::write(&path, &bytes).unwrap();
+        let previous = StoredMark { acknowledged: Lsn(1), damaged: None };
+        assert_eq!(read(dir.path()), previous);
+        // A larger range takes the mark as a whole, and is not taken for damage.
+        bytes.fill(0);
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(read(dir.path()), StoredMark::default());
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! everything is durable is written to the file `guards/ACKNOWLEDGED`:
 //!
 //! ```text
-//! two slots, 4 096 bytes apart, written in turn:
+//! two slots, 512 bytes apart, written in turn:
 //! "TTACKED1" │ acknowledged: u64 │ base: u64 │ XXH3-64 of the 24 bytes before: u64
 //! ```
 //!
 //! *base* is the mark of the last open: every log started since contains larger numbers only.
+//! Earlier versions had the second slot at 4 096, in a second block of the file system; it counts
+//! until the next open.
 //!
 //! The file is not synced, since that would double the cost of a write. It survives the end of the
 //! process, but after a power loss it may be an older version. So each batch is also stamped with
@@ -47,8 +49,13 @@ use crate::dir_sync::sync_dir;
 const FILE: &str = "ACKNOWLEDGED";
 const MAGIC: &[u8; 8] = b"TTACKED1";
 const SLOT_BYTES: usize = 32;
-/// Offset of the second slot: losing one sector loses one slot.
-const SLOT_DISTANCE: u64 = 4 << 10;
+/// Offsets of the two slots, in different sectors of 512 bytes, which a torn write leaves old or
+/// new, and in one block of the file system.
+const SLOTS: [u64; 2] = [0, 512];
+/// Offset of the second slot in files of earlier versions.
+const EARLIER_SLOT: u64 = 4 << 10;
+/// The length of the file.
+const FILE_BYTES: u64 = SLOTS[1] + SLOT_BYTES as u64;
 
 /// How far the log was acknowledged, as stored on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -279,12 +286,16 @@ impl MarkFile {
         }
         let mut options = File::options();
         let file = options.write(true).create(true).truncate(false).open(path)?;
-        for offset in [0, SLOT_DISTANCE] {
+        for offset in SLOTS {
             file.write_all_at(&slot(self.mark), offset)?;
         }
         // A power loss may revert later writes to the file, but must not remove the file or the
         // base, by which logs started from now on are judged.
         file.sync_all()?;
+        if file.metadata()?.len() > EARLIER_SLOT {
+            file.set_len(FILE_BYTES)?;
+            file.sync_all()?;
+        }
         let mut dirs = path.ancestors().skip(1).take(2);
         dirs.try_for_each(sync_dir)?;
         self.file = Some(file);
@@ -293,7 +304,8 @@ impl MarkFile {
 
     fn write_in_turn(&mut self) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
-        let offset = if self.second_is_next { SLOT_DISTANCE } else { 0 };
+        let [first, second] = SLOTS;
+        let offset = if self.second_is_next { second } else { first };
         self.second_is_next = !self.second_is_next;
         file.write_all_at(&slot(self.mark), offset)
     }
@@ -325,10 +337,11 @@ fn read_slot(bytes: &[u8]) -> Option<Mark> {
     Some(Mark { acknowledged: u64::from_le_bytes(*acknowledged), base: u64::from_le_bytes(*base) })
 }
 
-/// Returns the later of two slots: the mark only grows between opens.
+/// Returns the latest of the slots: the mark only grows between opens.
 fn read_mark(bytes: &[u8]) -> Option<Mark> {
-    let slots = bytes.chunks(SLOT_DISTANCE as usize).take(2);
-    slots.filter_map(read_slot).max_by_key(|mark| mark.acknowledged)
+    let slots = SLOTS.into_iter().chain([EARLIER_SLOT]);
+    let marks = slots.filter_map(|at| read_slot(bytes.get(at as usize..)?));
+    marks.max_by_key(|mark| mark.acknowledged)
 }
 
 #[cfg(test)]
@@ -343,21 +356,59 @@ mod tests {
         assert_eq!(read_slot(&bytes), Some(mark));
     }
 
+    /// Returns a file with the first slot and one more.
+    fn file(first: Mark, second: Mark, second_at: u64) -> Vec<u8> {
+        let mut file = vec![0; second_at as usize];
+        file[..SLOT_BYTES].copy_from_slice(&slot(first));
+        file.extend(slot(second));
+        file
+    }
+
+    const fn mark(acknowledged: u64) -> Mark {
+        Mark { acknowledged, base: 1 }
+    }
+
     #[test]
     fn a_damaged_slot_leaves_the_other_readable() {
-        let mut file = vec![0; SLOT_DISTANCE as usize + SLOT_BYTES];
-        file[..SLOT_BYTES].copy_from_slice(&slot(Mark { acknowledged: 8, base: 1 }));
-        file[SLOT_DISTANCE as usize..].copy_from_slice(&slot(Mark { acknowledged: 9, base: 1 }));
-        assert_eq!(read_mark(&file).unwrap().acknowledged, 9);
-        for at in 0..SLOT_BYTES {
-            let mut bad = file.clone();
-            bad[SLOT_DISTANCE as usize + at] ^= 1;
-            assert_eq!(read_mark(&bad).unwrap().acknowledged, 8);
-            bad[at] ^= 1;
-            assert_eq!(read_mark(&bad), None);
+        for second_at in [SLOTS[1], EARLIER_SLOT] {
+            let mut file = file(mark(8), mark(9), second_at);
+            assert_eq!(read_mark(&file).unwrap().acknowledged, 9);
+            for at in 0..SLOT_BYTES {
+                let mut bad = file.clone();
+                bad[second_at as usize + at] ^= 1;
+                assert_eq!(read_mark(&bad).unwrap().acknowledged, 8);
+                bad[at] ^= 1;
+                assert_eq!(read_mark(&bad), None);
+            }
+            let mut torn = file.clone();
+            torn[..512].fill(0);
+            assert_eq!(read_mark(&torn).unwrap().acknowledged, 9);
+            file.truncate(100);
+            assert_eq!(read_mark(&file).unwrap().acknowledged, 8);
         }
-        file.truncate(100);
-        assert_eq!(read_mark(&file).unwrap().acknowledged, 8);
         assert_eq!(read_mark(&[]), None);
+    }
+
+    #[test]
+    fn an_open_moves_the_second_slot_of_earlier_versions() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(GUARDS_DIR).join(FILE);
+        fs::create_dir(dir.path().join(GUARDS_DIR)).unwrap();
+        for (first, second) in [(8, 9), (9, 8)] {
+            fs::write(&path, file(mark(first), mark(second), EARLIER_SLOT)).unwrap();
+            let journal = Journal::new(dir.path());
+            assert_eq!(journal.stored(), Some(mark(9)));
+            // The loss of the end of the log was reported: the mark gets smaller.
+            let mut opened = MarkFile { mark: mark(7), ..MarkFile::default() };
+            opened.reset(&path).unwrap();
+            assert_eq!(journal.stored(), Some(mark(7)));
+            assert_eq!(fs::metadata(&path).unwrap().len(), FILE_BYTES);
+            for acknowledged in [10, 11, 12] {
+                opened.mark = mark(acknowledged);
+                opened.write_in_turn().unwrap();
+                assert_eq!(journal.stored(), Some(mark(acknowledged)));
+            }
+            assert_eq!(fs::metadata(&path).unwrap().len(), FILE_BYTES);
+        }
     }
 }
