@@ -77,6 +77,64 @@ fn a_damaged_guard_is_rebuilt() {
     assert_eq!(fs::read(&guard).unwrap(), whole);
 }
 
+/// Fills and closes a store with a small table of each of several keyspaces.
+fn small_tables(dir: &Path) -> Vec<PathBuf> {
+    let store = open(dir);
+    let keyspaces = [Keyspace::Documents, Keyspace::Records, Keyspace::Catalog];
+    let value = |n: usize| noise(n as u64, 1_000);
+    keyspaces.iter().enumerate().for_each(|(n, k)| put(&store, *k, b"key", &value(n)));
+    store.flush().unwrap();
+    drop(store);
+    (0..keyspaces.len()).map(|n| table_containing(dir, &value(n)[..100])).collect()
+}
+
+#[track_caller]
+fn check_small_tables(store: &Store) {
+    for (n, keyspace) in
+        [Keyspace::Documents, Keyspace::Records, Keyspace::Catalog].iter().enumerate()
+    {
+        assert_eq!(get(store, *keyspace, b"key"), Some(noise(n as u64, 1_000)), "{keyspace:?}");
+    }
+}
+
+#[test]
+fn damage_to_several_small_tables_loses_nothing() {
+    for at in [100, 900, 1_100, 1_400] {
+        let dir = TempDir::new().unwrap();
+        small_tables(dir.path()).iter().for_each(|table| flip(table, |_| at));
+        check_small_tables(&open(dir.path()));
+        check_small_tables(&open(dir.path()));
+    }
+}
+
+#[test]
+fn the_guards_of_small_tables_are_rebuilt_together() {
+    let dir = TempDir::new().unwrap();
+    let tables = small_tables(dir.path());
+    let shared = dir.path().join("guards/SMALL");
+    assert!(
+        !dir.path()
+            .join("guards")
+            .join(tables[0].with_extension("guard").file_name().unwrap())
+            .exists()
+    );
+    for damage in
+        [|path: &Path| flip(path, |len| len / 2), |path: &Path| fs::remove_file(path).unwrap()]
+    {
+        let guarded = super::guard::Guards::new(dir.path()).guarded().unwrap();
+        assert!(guarded.len() >= tables.len());
+        damage(&shared);
+        let store = open(dir.path());
+        store.tend().unwrap();
+        check_small_tables(&store);
+        drop(store);
+        let again = super::guard::Guards::new(dir.path()).guarded().unwrap();
+        assert!(guarded.is_subset(&again), "{guarded:?} {again:?}");
+    }
+    tables.iter().for_each(|table| flip(table, |len| len / 2));
+    check_small_tables(&open(dir.path()));
+}
+
 #[test]
 fn a_damaged_guard_is_not_rebuilt_from_a_damaged_table() {
     let dir = TempDir::new().unwrap();
@@ -144,7 +202,7 @@ fn a_damaged_manifest_does_not_overwrite_its_copy() {
     put(&store, Keyspace::Documents, &[2], b"two");
     store.flush().unwrap();
     let copy = dir.path().join("guards").join(manifest.file_name().unwrap());
-    assert!(fs::read(&copy).unwrap().starts_with(&whole));
+    assert!(super::guard::read_copy(&copy).unwrap().starts_with(&whole));
     let damage = damage_of(&store);
     assert!(damage.iter().any(|line| line.contains("manifest was damaged")), "{damage:?}");
     let killed = TempDir::new().unwrap();

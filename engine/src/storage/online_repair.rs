@@ -102,13 +102,13 @@ impl Store {
 
     fn guard_tables(&self, bytes_max: u64) -> Result<()> {
         let mut repair_state = self.repair_state.lock();
-        if repair_state.guarded.is_none() {
+        let is_first = repair_state.guarded.is_none();
+        if is_first {
             let listing = |error| io_failure("listing the guards of tables", error);
             for number in self.guards.remove_damaged().map_err(listing)? {
                 tracing::warn!(number, "the guard of a table was damaged and is removed");
             }
             let guarded = self.guards.guarded().map_err(listing)?;
-            let guarded: BTreeSet<u64> = guarded.into_iter().collect();
             repair_state.unread = self.live_tables()?.difference(&guarded).copied().collect();
             repair_state.guarded = Some(guarded);
         }
@@ -118,12 +118,14 @@ impl Store {
         let live: BTreeSet<u64> = files.iter().map(number_of).collect();
         let RepairState { guarded, unread, .. } = &mut *repair_state;
         let guarded = guarded.get_or_insert_default();
-        for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
-            self.guards.remove(gone);
-            guarded.remove(&gone);
+        let storing = |error| io_failure("guarding tables", error);
+        let mut change = self.guards.change();
+        if is_first {
+            change.move_small().map_err(storing)?;
         }
-        let mut bytes = 0;
-        for new in live.difference(guarded).copied().collect::<Vec<_>>() {
+        guarded.difference(&live).for_each(|gone| change.remove(*gone));
+        let (mut bytes, mut made) = (0, Vec::new());
+        for new in live.difference(guarded).copied() {
             // Not before it was read: the guard of a damaged table would certify it as intact.
             if unread.contains(&new) && !self.read_table(&files, new)? {
                 continue;
@@ -132,17 +134,20 @@ impl Store {
             if self.findings.is_suspect(new) {
                 continue;
             }
-            match self.guards.make(new) {
+            match change.make(new) {
                 Ok(table_bytes) => bytes += table_bytes,
                 // A compaction has replaced it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(io_failure("guarding tables", error)),
+                Err(error) => return Err(storing(error)),
             }
-            guarded.insert(new);
+            made.push(new);
             if bytes >= bytes_max {
                 break;
             }
         }
+        change.store().map_err(storing)?;
+        guarded.retain(|number| live.contains(number));
+        guarded.extend(made);
         if bytes < bytes_max {
             repair_state.manifest_bytes = manifest_bytes;
         }

@@ -7,7 +7,7 @@
 //!    restored from its copy, or loses a torn end that was never in force. Tables with damaged ends
 //!    are repaired. Damaged logs are rewritten without their damaged parts (`journal`).
 //! 2. An ordinary open.
-//! 3. Damaged tables and the manifest are repaired from their guards (`guard.rs`).
+//! 3. Damaged tables and the manifest are repaired from their guards (`guard/`).
 //! 4. Tables that prevent the open are removed, and what can be read of them is rewritten
 //!    (`table_removal.rs`).
 //! 5. Log records that RocksDB does not accept are skipped.
@@ -270,7 +270,7 @@ fn repair_suspects(guards: &Guards, findings: &Findings) -> io::Result<bool> {
     if changed {
         findings.report(Finding::Mended(MANIFEST_REPAIRED.to_owned()));
     }
-    let mut suspects: Vec<u64> = findings.take_suspects().into_iter().collect();
+    let mut suspects = findings.take_suspects();
     if suspects.is_empty() && !changed {
         suspects = guards.guarded()?;
     }
