@@ -2,6 +2,12 @@
 //!
 //! The manifest lists the tables. It is append-only, so it has no parity but a copy, refreshed at
 //! each check: `MANIFEST-<n>` among the guards.
+//!
+//! ```text
+//! "TTMANIF1" │ XXH3-64 of the rest: u64 │ bytes of the manifest: u64 │ the manifest, compressed with
+//! Zstandard; if it is longer than 64 KB, and in copies of earlier versions: the manifest │ its
+//! XXH3-64: u64
+//! ```
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,6 +17,20 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::guards::{GUARDS_DIR, Guards, paths_in};
+
+/// What a compressed copy begins with. Others begin with a record of RocksDB, whose seventh byte is
+/// a small number.
+const MAGIC: &[u8; 8] = b"TTMANIF1";
+/// Offsets of the length of the manifest in a compressed copy, and of the manifest.
+const LENGTH_OFFSET: u64 = 16;
+const PACKED_OFFSET: u64 = 24;
+/// Length of the checksum that ends other copies.
+const TAIL_BYTES: u64 = 8;
+/// Bytes of the longest manifest whose copy is compressed: this only matters to small databases,
+/// and the copy of a long manifest is written often.
+const COMPRESSED_BYTES_MAX: usize = 64 << 10;
+/// Level of Zstandard.
+const COMPRESSION: i32 = 9;
 
 /// What [`Guards::copy_manifest`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +71,14 @@ impl Guards {
         let copy = folder.join(name);
         let bytes = fs::metadata(&manifest)?.len();
         // A copy whose length cannot be read is compared below.
-        if fs::metadata(&copy).is_ok_and(|copied| copied.len() == bytes + TAIL_BYTES) {
+        if stated_length(&copy).is_ok_and(|copied| copied == bytes) {
             return Ok(ManifestCopy::Kept);
         }
         if !folder.exists() {
             fs::create_dir_all(&folder)?;
             File::open(&self.db)?.sync_all()?;
         }
-        let mut content = fs::read(&manifest)?;
+        let content = fs::read(&manifest)?;
         // The manifest is append-only: if it differs from the copy it is damaged, and the copy is
         // needed to repair it.
         if let Some(earlier) = read_copy(&copy)
@@ -70,12 +90,11 @@ impl Guards {
         if !is_in_force() {
             return Ok(ManifestCopy::Kept);
         }
-        content.extend_from_slice(&xxh3_64(&content).to_le_bytes());
         let new = folder.join("MANIFEST.new");
         // Synced: a manifest without a copy means that its start was killed before it acknowledged
         // anything.
         let mut file = File::create(&new)?;
-        file.write_all(&content)?;
+        file.write_all(&encode_copy(content)?)?;
         file.sync_all()?;
         fs::rename(new, &copy)?;
         File::open(&folder)?.sync_all()?;
@@ -123,8 +142,29 @@ impl Guards {
     }
 }
 
-/// Length of the checksum that ends the copy of a manifest.
-const TAIL_BYTES: u64 = 8;
+/// Returns the length of the manifest in a copy according to the copy, which may be damaged.
+fn stated_length(copy: &Path) -> io::Result<u64> {
+    let file = File::open(copy)?;
+    let mut magic = [0; MAGIC.len()];
+    file.read_exact_at(&mut magic, 0)?;
+    if magic != *MAGIC {
+        return Ok(file.metadata()?.len().saturating_sub(TAIL_BYTES));
+    }
+    let mut length = [0; (PACKED_OFFSET - LENGTH_OFFSET) as usize];
+    file.read_exact_at(&mut length, LENGTH_OFFSET)?;
+    Ok(u64::from_le_bytes(length))
+}
+
+/// Returns the contents of the copy of a manifest.
+fn encode_copy(mut manifest: Vec<u8>) -> io::Result<Vec<u8>> {
+    if manifest.len() > COMPRESSED_BYTES_MAX {
+        manifest.extend_from_slice(&xxh3_64(&manifest).to_le_bytes());
+        return Ok(manifest);
+    }
+    let mut rest = (manifest.len() as u64).to_le_bytes().to_vec();
+    rest.extend(zstd::bulk::compress(&manifest, COMPRESSION)?);
+    Ok([MAGIC, &xxh3_64(&rest).to_le_bytes()[..], &rest].concat())
+}
 
 /// Reads the copy of a manifest. Returns `None` if there is none or it is damaged: its owner then
 /// does without it or writes a new one.
@@ -140,7 +180,18 @@ pub(in super::super) fn read_copy(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Returns the manifest in a copy, or `None` if the copy is damaged.
-fn whole_copy(mut copy: Vec<u8>) -> Option<Vec<u8>> {
+fn whole_copy(copy: Vec<u8>) -> Option<Vec<u8>> {
+    let Some(rest) = copy.strip_prefix(MAGIC) else { return whole_plain_copy(copy) };
+    let (sum, rest) = rest.split_first_chunk()?;
+    if u64::from_le_bytes(*sum) != xxh3_64(rest) {
+        return None;
+    }
+    let (length, packed) = rest.split_first_chunk()?;
+    let manifest = zstd::bulk::decompress(packed, COMPRESSED_BYTES_MAX).ok()?;
+    (manifest.len() as u64 == u64::from_le_bytes(*length)).then_some(manifest)
+}
+
+fn whole_plain_copy(mut copy: Vec<u8>) -> Option<Vec<u8>> {
     let (content, sum) = copy.split_last_chunk::<{ TAIL_BYTES as usize }>()?;
     let length = (u64::from_le_bytes(*sum) == xxh3_64(content)).then_some(content.len())?;
     copy.truncate(length);
@@ -173,4 +224,49 @@ pub(in super::super) fn current_manifest(db: &Path) -> Option<PathBuf> {
     let path = db.join(current.strip_suffix('\n')?);
     let is_inside = path.parent() == Some(db) && path.exists();
     (is_inside && manifest_number(&path).is_some()).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compressed_copy_has_golden_bytes() {
+        let copy = encode_copy(b"manifest".to_vec()).unwrap();
+        assert_eq!(copy.get(..8), Some(&b"TTMANIF1"[..]));
+        assert_eq!(copy.get(8..16), Some(&xxh3_64(&copy[16..]).to_le_bytes()[..]));
+        assert_eq!(copy.get(16..24), Some(&[8, 0, 0, 0, 0, 0, 0, 0][..]));
+        assert_eq!(zstd::bulk::decompress(&copy[24..], 100).unwrap(), b"manifest");
+    }
+
+    #[test]
+    fn a_copy_contains_the_manifest_or_is_known_to_be_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("MANIFEST-000001");
+        for bytes in [0, 1, 5_000, COMPRESSED_BYTES_MAX, COMPRESSED_BYTES_MAX + 1] {
+            let manifest: Vec<u8> = (0..bytes).map(|n| (n / 7) as u8).collect();
+            let copy = encode_copy(manifest.clone()).unwrap();
+            assert_eq!(copy.starts_with(MAGIC), bytes <= COMPRESSED_BYTES_MAX);
+            fs::write(&path, &copy).unwrap();
+            assert_eq!(stated_length(&path).unwrap(), bytes as u64);
+            assert_eq!(read_copy(&path), Some(manifest));
+            for at in (0..copy.len()).step_by(copy.len() / 100 + 1) {
+                let mut damaged = copy.clone();
+                damaged[at] ^= 1 << (at % 8);
+                assert_eq!(whole_copy(damaged), None, "{at} of {}", copy.len());
+                assert_eq!(whole_copy(copy[..at].to_vec()), None, "{at} of {}", copy.len());
+            }
+        }
+    }
+
+    #[test]
+    fn copies_of_earlier_versions_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("MANIFEST-000001");
+        let manifest = b"\x01\x02\x03\x04\x10\0\x01and so on".to_vec();
+        let sum = xxh3_64(&manifest).to_le_bytes();
+        fs::write(&path, [&manifest[..], &sum].concat()).unwrap();
+        assert_eq!(stated_length(&path).unwrap(), manifest.len() as u64);
+        assert_eq!(read_copy(&path), Some(manifest));
+    }
 }
