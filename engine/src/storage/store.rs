@@ -36,7 +36,7 @@ use crate::error::{Error, Result};
 
 /// The format version that this version of the program writes, and the newest that it reads. Stored
 /// as [`Fact::Format`].
-pub(crate) const FORMAT_VERSION: u32 = 4;
+pub(crate) const FORMAT_VERSION: u32 = 5;
 
 /// The open database. All methods can be called from any thread.
 pub(crate) struct Store {

@@ -203,29 +203,22 @@ impl Index {
         tags.iter().for_each(|(key, value)| metric.postings.insert(*key, *value, id.0));
         self.metric_bytes = self.metric_bytes + metric.bytes() - bytes_before;
         self.live_series += 1;
-        self.add_by_tags(id, hash_pairs(defined.metric, &tags));
+        self.add_by_tags(id, hash_series(defined.metric, &tags));
         self.last_tags = tags;
     }
 
     /// Adds a series whose strings are counted, except to its metric and to those found by tags.
-    /// Returns the hash of its tags; `None`, changing nothing, if it is present.
-    pub(super) fn add_restored(
-        &mut self,
-        id: SeriesId,
-        metric: MetricId,
-        tags: &[Tag],
-    ) -> Option<u64> {
-        if !self.series.insert(id, metric, tags) {
-            return None;
-        }
-        self.live_series += 1;
-        Some(hash_pairs(metric, tags))
+    /// Returns false, changing nothing, if it is present.
+    pub(super) fn add_restored(&mut self, id: SeriesId, metric: MetricId, tags: &[Tag]) -> bool {
+        let is_new = self.series.insert(id, metric, tags);
+        self.live_series += usize::from(is_new);
+        is_new
     }
 
-    /// Makes series found by their tags, given the hash of the tags of each.
+    /// Makes series found by their metric and tags, given the hash of each.
     pub(super) fn add_all_by_tags(&mut self, series: Vec<(u64, SeriesId)>) {
         let table = &self.series;
-        self.by_tags.reserve(series.len(), |id| hash_tags(table, *id));
+        self.by_tags.reserve(series.len(), |id| hash_of(table, *id));
         for (hash, id) in series {
             self.add_by_tags(id, hash);
         }
@@ -265,11 +258,11 @@ impl Index {
         self.empty_metrics = self.metrics.values().filter(is_empty).count();
     }
 
-    /// Makes a series of the table the newest with its tags, whose hash is given.
+    /// Makes a series of the table the newest with its metric and tags, whose hash is given.
     fn add_by_tags(&mut self, id: SeriesId, hash: u64) {
         let series = &self.series;
         let same = |other: &u32| series.get(SeriesId(*other)) == series.get(id);
-        match self.by_tags.entry(hash, same, |id| hash_tags(series, *id)) {
+        match self.by_tags.entry(hash, same, |id| hash_of(series, *id)) {
             // The older one has retired, but its removal is not on disk yet.
             Entry::Occupied(mut other) => *other.get_mut() = id.0.max(*other.get()),
             Entry::Vacant(vacant) => drop(vacant.insert(id.0)),
@@ -311,7 +304,7 @@ impl Index {
 
     /// Removes a series from everything but its metric, from which `of_metric` removes it.
     fn remove(&mut self, id: u32, of_metric: impl FnOnce(&mut Self, MetricId, &[Tag])) {
-        let hash = hash_tags(&self.series, id);
+        let hash = hash_of(&self.series, id);
         let Some((metric, tags)) = self.series.remove(SeriesId(id)) else { return };
         if let Ok(found) = self.by_tags.find_entry(hash, |other| *other == id) {
             found.remove();
@@ -374,7 +367,7 @@ impl Index {
             Some((key, self.strings.get_likely(value, likely.map(|tag| tag.1))?))
         };
         let wanted = tags.iter().map(number).collect::<Option<Vec<Tag>>>()?;
-        let hash = hash_pairs(metric, &wanted);
+        let hash = hash_series(metric, &wanted);
         let same = |id: &u32| self.series.get(SeriesId(*id)) == Some((metric, wanted.as_slice()));
         self.by_tags.find(hash, same).map(|id| SeriesId(*id))
     }
@@ -450,16 +443,29 @@ impl Index {
     }
 }
 
-fn hash_tags(series: &SeriesTable, id: u32) -> u64 {
-    series.get(SeriesId(id)).map_or(0, |(metric, tags)| hash_pairs(metric, tags))
+fn hash_of(series: &SeriesTable, id: u32) -> u64 {
+    series.get(SeriesId(id)).map_or(0, |(metric, tags)| hash_series(metric, tags))
+}
+
+fn hash_series(metric: MetricId, tags: &[Tag]) -> u64 {
+    with_metric(hash_tags(tags), metric)
+}
+
+/// An odd number whose bits look random, so that adjacent metrics differ in all bits of a hash.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Returns the hash of a metric and tags, given that of the tags: many metrics have the same.
+pub(super) fn with_metric(hash_of_tags: u64, metric: MetricId) -> u64 {
+    hash_of_tags ^ u64::from(metric.0).wrapping_mul(SPREAD)
 }
 
 /// Bytes of the hashed tags of a series with as many tags as allowed.
-const HASHED_BYTES_MAX: usize = size_of::<u32>() * (1 + 2 * limits::TAGS_MAX);
+const HASHED_BYTES_MAX: usize = size_of::<u32>() * 2 * limits::TAGS_MAX;
 
-fn hash_pairs(metric: MetricId, pairs: &[Tag]) -> u64 {
+/// Returns the hash of tags.
+pub(super) fn hash_tags(tags: &[Tag]) -> u64 {
     let mut bytes = [0; HASHED_BYTES_MAX];
-    let numbers = std::iter::once(metric.0).chain(pairs.iter().flat_map(|(k, v)| [k.0, v.0]));
+    let numbers = tags.iter().flat_map(|(k, v)| [k.0, v.0]);
     let mut length = 0;
     for (to, number) in bytes.chunks_exact_mut(size_of::<u32>()).zip(numbers) {
         to.copy_from_slice(&number.to_le_bytes());

@@ -118,11 +118,11 @@ impl Loading<'_> {
         let first = metric_id(key.get(1..).unwrap_or_default());
         let outcome = first.and_then(|MetricId(first)| {
             let segment = segment?;
-            let all = segment.series().map(|(id, ..)| id.0).collect();
+            let all = segment.series().iter().map(|series| series.id.0).collect();
             // The metric may have been deleted after the segment was written.
-            let removed =
-                segment.series().filter(|(_, metric, _)| self.loaded.dropped.contains(metric));
-            self.registry.note_segment(first, all, removed.map(|(id, ..)| id.0).collect());
+            let is_dropped = |metric| self.loaded.dropped.contains(metric);
+            let removed = segment.series().iter().filter(|series| is_dropped(&series.metric));
+            self.registry.note_segment(first, all, removed.map(|series| series.id.0).collect());
             self.registry.restore_segment(&segment, &mut self.restored);
             Ok(())
         });

@@ -5,7 +5,7 @@
 //! 'm' metric: u32 BE        frame(Metric)        { type: u8 │ name: string }
 //! 't' metric: u32 BE        frame(MetricStats)   { first: signed │ last: signed │ points: varint }
 //! 'd' metric: u32 BE        empty: the metric is dropped, its id stays used
-//! 's' first series: u32 BE  frame(SeriesSegment) see `segment.rs`
+//! 's' first series: u32 BE  frame(SeriesSegment) see `segment/mod.rs`
 //! 'u' page: u32 BE          frame(LastDays)      see `last_days.rs`
 //! ```
 

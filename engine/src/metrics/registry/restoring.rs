@@ -2,12 +2,12 @@
 //!
 //! A million series one by one take seconds: each string of each tag is looked up, and each series
 //! is put into ten posting lists at random places. Here each string of a segment is looked up once,
-//! and posting lists are [built later](super::deferred).
+//! each distinct list of tags is hashed once, and posting lists are [built later](super::deferred).
 
 use hashbrown::{HashMap, HashSet};
 use roaring::RoaringBitmap;
 
-use super::index::Index;
+use super::index::{Index, hash_tags, with_metric};
 use super::segment::Segment;
 use super::table::Tag;
 use crate::model::{MetricId, SeriesId, StringId};
@@ -16,7 +16,7 @@ use crate::model::{MetricId, SeriesId, StringId};
 #[derive(Debug, Default)]
 pub(super) struct Restored {
     by_metric: HashMap<MetricId, RestoredMetric>,
-    /// With the hash of their tags.
+    /// With the hash of their metric and tags.
     hashes: Vec<(u64, SeriesId)>,
 }
 
@@ -42,22 +42,68 @@ impl RestoredMetric {
     }
 }
 
+/// The lists of tags of a segment, in the order of their numbers.
+#[derive(Default)]
+struct RestoredLists {
+    tags: Vec<Tag>,
+    /// The end of each list, which starts at the end of the one before it, and its hash.
+    lists: Vec<(usize, u64)>,
+}
+
+impl RestoredLists {
+    fn push(&mut self, tags: impl Iterator<Item = Tag>) {
+        let start = self.tags.len();
+        self.tags.extend(tags);
+        let hash = hash_tags(self.tags.get(start..).unwrap_or_default());
+        self.lists.push((self.tags.len(), hash));
+    }
+
+    /// Returns a list and its hash.
+    fn get(&self, list: usize) -> Option<(&[Tag], u64)> {
+        let start = match list.checked_sub(1) {
+            Some(before) => self.lists.get(before)?.0,
+            None => 0,
+        };
+        let (end, hash) = *self.lists.get(list)?;
+        Some((self.tags.get(start..end)?, hash))
+    }
+}
+
 impl Index {
     /// Adds the series of a segment. Existing series are left unchanged; series of unknown metrics
     /// are ignored. [`Self::finish_restoring`] makes the series visible.
     pub(super) fn restore_segment(&mut self, segment: &Segment<'_>, restored: &mut Restored) {
-        let mut uses = vec![0u32; segment.strings().len()];
-        let mut added = Vec::with_capacity(segment.series().size_hint().0);
-        for (id, metric, tags) in segment.series() {
-            self.reserve_series(id.0.saturating_add(1));
-            if self.metric(metric).is_none() || self.series.get(id).is_some() {
+        let mut uses_of_lists = vec![0u32; segment.lists().len()];
+        let mut added = Vec::with_capacity(segment.series().len());
+        for series in segment.series() {
+            self.reserve_series(series.id.0.saturating_add(1));
+            if self.metric(series.metric).is_none() || self.series.get(series.id).is_some() {
                 continue;
             }
-            for (key, value) in tags {
-                count_use(&mut uses, *key);
-                count_use(&mut uses, *value);
+            count_uses(&mut uses_of_lists, series.list, 1);
+            added.push(series);
+        }
+        let lists = self.acquire_lists(segment, &uses_of_lists);
+        for series in added {
+            let Some((tags, hash)) = lists.get(series.list) else { continue };
+            if self.add_restored(series.id, series.metric, tags) {
+                restored.by_metric.entry(series.metric).or_default().add(series.id.0, tags);
+                restored.hashes.push((with_metric(hash, series.metric), series.id));
+            } else {
+                // The segment contains the series twice.
+                self.release_tags(tags);
             }
-            added.push((id, metric, tags));
+        }
+    }
+
+    /// Interns the strings of lists of tags, given the number of series that use each list.
+    fn acquire_lists(&mut self, segment: &Segment<'_>, uses_of_lists: &[u32]) -> RestoredLists {
+        let mut uses = vec![0u32; segment.strings().len()];
+        for (tags, count) in segment.lists().zip(uses_of_lists) {
+            for (key, value) in tags {
+                count_uses(&mut uses, *key as usize, *count);
+                count_uses(&mut uses, *value as usize, *count);
+            }
         }
         let strings = segment.strings().iter().zip(&uses);
         let ids: Vec<StringId> = strings
@@ -67,18 +113,11 @@ impl Index {
             })
             .collect();
         let id_of = |number: u32| ids.get(number as usize).copied().unwrap_or(StringId(u32::MAX));
-        let mut pairs: Vec<Tag> = Vec::new();
-        for (id, metric, tags) in added {
-            pairs.clear();
-            pairs.extend(tags.iter().map(|(key, value)| (id_of(*key), id_of(*value))));
-            if let Some(hash) = self.add_restored(id, metric, &pairs) {
-                restored.by_metric.entry(metric).or_default().add(id.0, &pairs);
-                restored.hashes.push((hash, id));
-            } else {
-                // The segment contains the series twice.
-                self.release_tags(&pairs);
-            }
+        let mut lists = RestoredLists::default();
+        for tags in segment.lists() {
+            lists.push(tags.iter().map(|(key, value)| (id_of(*key), id_of(*value))));
         }
+        lists
     }
 
     /// Adds the restored series to the sets of their metrics, whose posting lists are incomplete
@@ -101,9 +140,9 @@ impl Index {
     }
 }
 
-fn count_use(uses: &mut [u32], number: u32) {
-    if let Some(uses) = uses.get_mut(number as usize) {
-        *uses += 1;
+fn count_uses(uses: &mut [u32], number: usize, count: u32) {
+    if let Some(uses) = uses.get_mut(number) {
+        *uses += count;
     }
 }
 
