@@ -40,6 +40,13 @@ pub fn last_values(bytes: &[u8]) {
     metrics::read_last_values(kind % 2 == 0, payload);
 }
 
+/// Decodes a segment of the registry; the first byte selects its version. The frame is added here,
+/// since a random checksum would never match.
+pub fn registry_segment(bytes: &[u8]) {
+    let Some((version, payload)) = bytes.split_first() else { return };
+    metrics::read_registry_segment(1 + version % 2, payload);
+}
+
 /// Decodes one block; the first byte selects its kind. The frame is added here, since a random
 /// checksum would never match.
 pub fn block(bytes: &[u8]) {

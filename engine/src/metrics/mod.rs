@@ -35,5 +35,7 @@ pub(crate) use load::OpenedMetrics;
 pub(crate) use metric_store::Metrics;
 pub(crate) use opened_blocks::{database_cache_bytes, opened_blocks_bytes};
 pub(crate) use query::{query, query_all};
+#[cfg(fuzzing)]
+pub(crate) use registry::read_segment as read_registry_segment;
 pub use registry::{KeyPartHash, SeriesKeyHash, TagValueFilter, TagValuePage};
 pub(crate) use upkeep::{FrozenMetrics, verify_rows};

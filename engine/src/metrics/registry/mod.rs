@@ -43,5 +43,7 @@ pub(crate) use load::{LoadedRegistry, load};
 pub(crate) use lookup::Lookup;
 pub(crate) use persist::{RegistryRows, StagedRows, check_row};
 pub(crate) use retirement::RetirementProgress;
+#[cfg(fuzzing)]
+pub(crate) use segment::read_segment;
 pub(crate) use selection::Selection;
 pub(crate) use series::{CardinalityLimits, Registry, Unsealed};
