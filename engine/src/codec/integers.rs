@@ -7,6 +7,7 @@
 //!   1 packed     min: signed varint │ width: u8 │ rows × width bits, little-endian
 //!   2 pco        see `pco_pages.rs`
 //!   3 words      see `words/mod.rs`
+//!   4 words      the same with a code that follows from the costs of values
 //! ```
 //!
 //! Rows are decoded one page of [`PAGE_ROWS`] at a time. Values are stored as given, so that each
@@ -19,7 +20,7 @@ use super::bytes::{Reader, put_signed, put_varint};
 use super::paged::PAGES_AT_ONCE;
 use super::pco_pages::{self, PcoPages};
 use super::runs::RunStarts;
-use super::words::{self, WordPages};
+use super::words::{self, CodeForm, WordPages};
 use super::{CodecError, CodecResult};
 use crate::cast::{low_byte, low_word};
 
@@ -34,6 +35,7 @@ const FORM_CONSTANT: u8 = 0;
 const FORM_PACKED: u8 = 1;
 const FORM_PCO: u8 = 2;
 const FORM_WORDS: u8 = 3;
+const FORM_WORDS_BY_COSTS: u8 = 4;
 
 /// How much work to spend on a small encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +98,7 @@ fn encode_compressed(
 ) -> CodecResult<()> {
     let words = words::Plan::new(values, range, PAGE_ROWS);
     if let Some(words) = words.as_ref().filter(|words| words.is_near_entropy()) {
-        out.push(FORM_WORDS);
-        words.encode(PAGE_ROWS, out);
+        put_words(words, out);
         return Ok(());
     }
     let mark = out.len();
@@ -105,10 +106,17 @@ fn encode_compressed(
     pco_pages::encode(values, PAGE_ROWS, level, out)?;
     if let Some(words) = words.filter(|words| words.bytes() < out.len() - mark) {
         out.truncate(mark);
-        out.push(FORM_WORDS);
-        words.encode(PAGE_ROWS, out);
+        put_words(&words, out);
     }
     Ok(())
+}
+
+fn put_words(words: &words::Plan, out: &mut Vec<u8>) {
+    out.push(match words.form() {
+        CodeForm::Lengths => FORM_WORDS,
+        CodeForm::Costs => FORM_WORDS_BY_COSTS,
+    });
+    words.encode(PAGE_ROWS, out);
 }
 
 fn pack(values: &[i64], min: i64, width: u32, out: &mut Vec<u8>) {
@@ -155,6 +163,12 @@ enum Body<'a> {
     Words(WordPages<'a>),
 }
 
+impl<'a> Body<'a> {
+    fn words(form: CodeForm, reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
+        WordPages::read(form, reader, (rows, PAGE_ROWS)).map(Self::Words)
+    }
+}
+
 impl<'a> IntegerColumn<'a> {
     /// Reads the column at the position of `reader`. Fails when it has more than `rows_max` rows.
     pub(crate) fn read(reader: &mut Reader<'a>, rows_max: usize) -> CodecResult<Self> {
@@ -175,7 +189,8 @@ impl<'a> IntegerColumn<'a> {
                 Body::Packed { min, width, bytes: reader.take((rows * width).div_ceil(8))? }
             }
             FORM_PCO => Body::Pco(PcoPages::read(reader, rows.div_ceil(PAGE_ROWS))?),
-            FORM_WORDS => Body::Words(WordPages::read(reader, rows, PAGE_ROWS)?),
+            FORM_WORDS => Body::words(CodeForm::Lengths, reader, rows)?,
+            FORM_WORDS_BY_COSTS => Body::words(CodeForm::Costs, reader, rows)?,
             form => return Err(CodecError::new(format!("unknown integer encoding {form}"))),
         };
         Ok(Self { rows, body })

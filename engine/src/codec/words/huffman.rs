@@ -1,6 +1,7 @@
 //! Canonical Huffman codes of limited length.
 //!
-//! Only the lengths of the codes are stored. Shorter codes come first, codes of one length in the
+//! Codes follow from their lengths, and these are stored, unless they follow from
+//! [costs](super::costs) of single values. Shorter codes come first, codes of one length in the
 //! order of words, as in RFC 1951; the first bit of a code is the lowest.
 //!
 //! ```text
@@ -10,7 +11,7 @@
 use super::super::bits::BitWriter;
 use super::super::bytes::Reader;
 use super::super::{CodecError, CodecResult};
-use super::limits::CODE_BITS_MAX;
+use super::limits::{CODE_BITS_MAX, STORED_BITS_MAX};
 use crate::cast::{low_byte, low_half};
 
 /// The most zeros that follow a zero.
@@ -26,20 +27,24 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Returns the best code for `words`, all below `words_max`, and the bits that they take in it.
-    pub(super) fn new(words: &[u16], words_max: usize) -> Option<(Self, usize)> {
-        let mut frequencies = vec![0u32; words_max];
-        for word in words {
-            *frequencies.get_mut(usize::from(*word))? += 1;
-        }
-        let lengths = code_lengths(&frequencies)?;
-        let bits = |(n, length): (&u32, &u8)| *n as usize * usize::from(*length);
-        let coded_bits = frequencies.iter().zip(&lengths).map(bits).sum();
-        let mut codes = vec![0; words_max];
+    /// Returns the best code for words of these frequencies whose lengths can be stored.
+    pub(super) fn new(frequencies: &[u32]) -> Option<Self> {
+        Self::with_lengths(code_lengths(frequencies)?)
+    }
+
+    /// Returns the code with these lengths, one of each word.
+    pub(super) fn with_lengths(lengths: Vec<u8>) -> Option<Self> {
+        let mut codes = vec![0; lengths.len()];
         for WordCode { word, code, bits } in self::codes(&lengths).ok()? {
             *codes.get_mut(word)? = low_half(lowest_first(code, bits)) << 8 | bits;
         }
-        Some((Self { lengths, codes }, coded_bits))
+        Some(Self { lengths, codes })
+    }
+
+    /// Returns the bits of words of these frequencies.
+    pub(super) fn bits_of(&self, frequencies: &[u32]) -> usize {
+        let bits = |(n, length): (&u32, &u8)| *n as usize * usize::from(*length);
+        frequencies.iter().zip(&self.lengths).map(bits).sum()
     }
 
     /// Appends the lengths of all codes.
@@ -154,17 +159,28 @@ fn share(bits: u32) -> u64 {
     1 << CODE_BITS_MAX.saturating_sub(bits)
 }
 
-/// Returns the bits of the code of each word, zero for words that do not occur. `None` if so many
-/// occur that the longest codes are too short.
+/// Returns the bits of the code of each word whose length can be stored, and zero for words that do
+/// not occur. `None` if so many occur that the longest codes are too short.
 fn code_lengths(frequencies: &[u32]) -> Option<Vec<u8>> {
     let occurring = frequencies.iter().enumerate().filter(|(_, n)| **n > 0);
     let mut used: Vec<(u32, usize)> = occurring.map(|(word, n)| (*n, word)).collect();
-    if used.len() > 1 << CODE_BITS_MAX {
+    used.sort_unstable();
+    lengths_of_sorted(&used, frequencies.len(), STORED_BITS_MAX)
+}
+
+/// Returns the bits of the code of each of so many words, at most `bits_max` and zero for words
+/// without a frequency: `used` are frequencies and words, the rarest first. `None` if so many occur
+/// that the longest codes are too short.
+pub(super) fn lengths_of_sorted(
+    used: &[(u32, usize)],
+    words: usize,
+    bits_max: u32,
+) -> Option<Vec<u8>> {
+    if used.len() > 1 << bits_max {
         return None;
     }
-    used.sort_unstable();
-    let of_length = limited(&depths(&used.iter().map(|(n, _)| *n).collect::<Vec<_>>()));
-    let mut lengths = vec![0; frequencies.len()];
+    let of_length = limited(&depths(&used.iter().map(|(n, _)| *n).collect::<Vec<_>>()), bits_max);
+    let mut lengths = vec![0; words];
     // The rarest words get the longest codes.
     let mut words = used.iter().map(|(_, word)| *word);
     for (bits, count) in of_length.iter().enumerate().rev() {
@@ -175,20 +191,21 @@ fn code_lengths(frequencies: &[u32]) -> Option<Vec<u8>> {
     Some(lengths)
 }
 
-/// Returns the number of codes of each length, of which none is longer than [`CODE_BITS_MAX`]:
-/// where codes are cut, others become longer, as in `miniz` by Rich Geldreich.
-fn limited(depths: &[u32]) -> [u32; CODE_BITS_MAX as usize + 1] {
-    let mut of_length = [0; CODE_BITS_MAX as usize + 1];
-    let mut taken = 0;
+/// Returns the number of codes of each length, of which none is longer than `bits_max`: where codes
+/// are cut, others become longer, as in `miniz` by Rich Geldreich.
+fn limited(depths: &[u32], bits_max: u32) -> Vec<u32> {
+    let mut of_length = vec![0; bits_max as usize + 1];
+    // In codes of `bits_max` bits.
+    let mut taken = 0u64;
     for depth in depths {
-        let bits = (*depth).clamp(1, CODE_BITS_MAX);
-        taken += share(bits);
+        let bits = (*depth).clamp(1, bits_max);
+        taken += 1 << (bits_max - bits);
         if let Some(count) = of_length.get_mut(bits as usize) {
             *count += 1;
         }
     }
-    while taken > share(0) {
-        let [shorter @ .., longest] = &mut of_length;
+    while taken > 1 << bits_max {
+        let [shorter @ .., longest] = of_length.as_mut_slice() else { break };
         let Some(bits) = shorter.iter().rposition(|count| *count > 0) else { break };
         // One of the longest codes joins a shorter one, and both get a bit more than that had.
         *longest -= 1;

@@ -6,8 +6,11 @@ pub(super) const WORD_VALUES_MAX: usize = 3;
 pub(super) const VALUES_MAX: usize = 256;
 /// One in so many rows may be an exception: it takes some four bytes.
 const ROWS_PER_EXCEPTION: usize = 512;
-/// Bits of the longest code: four bits tell its length.
-pub(super) const CODE_BITS_MAX: u32 = 15;
+/// Bits of the longest code whose length is stored: four bits tell it.
+pub(super) const STORED_BITS_MAX: u32 = 15;
+/// Bits of the longest code: where all words have one, the rare ones would take much from the
+/// frequent ones if theirs were shorter.
+pub(super) const CODE_BITS_MAX: u32 = 18;
 /// The most bits that a decoder looks up at once: codes that are longer are rare.
 pub(super) const TABLE_BITS_MAX: u32 = 11;
 

@@ -16,10 +16,16 @@
 //! one length per page: varint │ pages: codes
 //! ```
 //!
+//! A code by costs, which is smaller for most columns, has no steps, but consecutive values, has
+//! [costs](costs) of the values instead of the bits of words, and pages of
+//! [similar length](super::paged::put_similar_pages).
+//!
 //! Values are numbered from the lowest. A word is a number whose digits, in base `values`, are the
 //! numbers of its values, the first one lowest. Any value may stand in the place of an exception,
 //! and in the rest of the last word of a page.
 
+mod code_form;
+mod costs;
 mod decode;
 mod huffman;
 mod limits;
@@ -28,6 +34,7 @@ mod plan;
 mod stops;
 mod table;
 
+pub(super) use code_form::CodeForm;
 pub(super) use pages::WordPages;
 pub(super) use plan::Plan;
 

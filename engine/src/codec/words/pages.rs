@@ -7,6 +7,7 @@ use super::super::bytes::Reader;
 use super::super::paged::{Followed, PAGES_AT_ONCE, page_of};
 use super::super::runs::RunStarts;
 use super::super::{CodecError, CodecResult};
+use super::CodeForm;
 use super::decode::{Numbers, Part};
 use super::stops::{PageStops, Stop, Stops};
 use super::table::Table;
@@ -14,6 +15,7 @@ use super::table::Table;
 /// Pages of codes. The table is made for the first page that is read.
 #[derive(Debug)]
 pub(in crate::codec) struct WordPages<'a> {
+    form: CodeForm,
     head: &'a [u8],
     rows: usize,
     page_rows: usize,
@@ -25,14 +27,18 @@ pub(in crate::codec) struct WordPages<'a> {
 
 impl<'a> WordPages<'a> {
     pub(in crate::codec) fn read(
+        form: CodeForm,
         reader: &mut Reader<'a>,
-        rows: usize,
-        page_rows: usize,
+        (rows, page_rows): (usize, usize),
     ) -> CodecResult<Self> {
         let head = reader.bytes()?;
-        let pages = Followed::take_pages(reader, rows.div_ceil(page_rows))?;
+        let count = rows.div_ceil(page_rows);
+        let pages = match form {
+            CodeForm::Lengths => Followed::take_pages(reader, count)?,
+            CodeForm::Costs => Followed::take_similar_pages(reader, count)?,
+        };
         let (table, stops) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { head, rows, page_rows, table, pages, stops })
+        Ok(Self { form, head, rows, page_rows, table, pages, stops })
     }
 
     /// Makes what decoding needs. Fails if that is damaged.
@@ -44,7 +50,7 @@ impl<'a> WordPages<'a> {
         if let Some(table) = self.table.get() {
             return Ok(table);
         }
-        let table = Table::read(self.head, self.rows)?;
+        let table = Table::read(self.form, self.head, self.rows)?;
         Ok(self.table.get_or_init(|| table))
     }
 

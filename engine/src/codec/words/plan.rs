@@ -1,6 +1,9 @@
 //! Choosing a code for a column, and encoding the column in it.
 
 use super::super::bytes::{put_bytes, put_signed, put_varint};
+use super::super::paged::put_similar_pages;
+use super::CodeForm;
+use super::costs::Costs;
 use super::huffman::Code;
 use super::limits::{VALUES_MAX, WORD_VALUES_MAX, exceptions_max, values_max};
 use crate::cast::{items, length, low_byte, low_half, low_quarter};
@@ -25,6 +28,7 @@ const TRIPLE_ROWS: usize = 65_536;
 /// A code for a column.
 #[derive(Debug)]
 pub(in crate::codec) struct Plan {
+    form: CodeForm,
     /// What is stored of the code, and the exceptions.
     head: Vec<u8>,
     code: Code,
@@ -100,8 +104,8 @@ impl Digits {
         words.extend((!rest.is_empty()).then(|| self.word(rest)));
     }
 
-    /// Returns the beginning of a head.
-    fn head(&self, word_values: usize) -> Vec<u8> {
+    /// Returns the head of a column without what is stored of the code.
+    fn head(&self, form: CodeForm, word_values: usize, exceptions: &[u8]) -> Vec<u8> {
         let mut head = Vec::new();
         put_varint(&mut head, self.values.len() as u64);
         let mut before = None;
@@ -109,12 +113,27 @@ impl Digits {
             match before.replace(*value) {
                 None => put_signed(&mut head, *value),
                 Some(before) => {
-                    put_varint(&mut head, value.wrapping_sub(before).cast_unsigned() - 1);
+                    form.put_step(value.wrapping_sub(before).cast_unsigned() - 1, &mut head);
                 }
             }
         }
         head.push(low_byte(word_values as u64));
+        head.extend_from_slice(exceptions);
         head
+    }
+
+    /// Returns whether no value between the lowest and the highest is missing.
+    fn are_consecutive(&self) -> bool {
+        self.values.windows(2).all(|pair| matches!(pair, [a, b] if b.wrapping_sub(*a) == 1))
+    }
+
+    /// Returns how often each word occurs.
+    fn frequencies(&self, words: &[u16], word_values: usize) -> Option<Vec<u32>> {
+        let mut frequencies = vec![0u32; self.values.len().pow(low_half(word_values as u64))];
+        for word in words {
+            *frequencies.get_mut(usize::from(*word))? += 1;
+        }
+        Some(frequencies)
     }
 
     fn put_exceptions(&self, rows: &[i64], out: &mut Vec<u8>) {
@@ -128,10 +147,67 @@ impl Digits {
     }
 }
 
+/// A code, and what is stored of it.
+#[derive(Debug)]
+struct StoredCode {
+    form: CodeForm,
+    head: Vec<u8>,
+    code: Code,
+    /// Bits of all words.
+    coded_bits: usize,
+}
+
+impl StoredCode {
+    /// Returns the bits of all words and of the head.
+    fn bits(&self) -> usize {
+        self.coded_bits + 8 * self.head.len()
+    }
+}
+
+impl Digits {
+    /// Returns the best code of a form for words of these frequencies. Only consecutive values have
+    /// one by costs.
+    fn code(
+        &self,
+        form: CodeForm,
+        (frequencies, word_values): (&[u32], usize),
+        exceptions: &[u8],
+    ) -> Option<StoredCode> {
+        if form == CodeForm::Costs && !self.are_consecutive() {
+            return None;
+        }
+        let mut head = self.head(form, word_values, exceptions);
+        let code = match form {
+            CodeForm::Lengths => {
+                let code = Code::new(frequencies)?;
+                code.put(&mut head);
+                code
+            }
+            CodeForm::Costs => {
+                let costs = Costs::of(frequencies, self.values.len(), word_values);
+                costs.put(&mut head);
+                Code::with_lengths(costs.lengths(word_values).ok()?)?
+            }
+        };
+        let coded_bits = code.bits_of(frequencies);
+        Some(StoredCode { form, head, code, coded_bits })
+    }
+}
+
 impl Plan {
     /// Returns a code for a column with pages of `page_rows` rows, if nearly all its rows have one
     /// of few values. `range` is from the lowest to the highest.
     pub(in crate::codec) fn new(rows: &[i64], range: (i64, i64), page_rows: usize) -> Option<Self> {
+        Self::with_forms(&CodeForm::ALL, rows, range, page_rows)
+    }
+
+    /// Returns the smallest code of these forms.
+    pub(super) fn with_forms(
+        forms: &[CodeForm],
+        rows: &[i64],
+        range: (i64, i64),
+        page_rows: usize,
+    ) -> Option<Self> {
         let window_start = window_start(rows, range)?;
         let found = frequencies(rows, window_start);
         let entropy = entropy(&found, rows.len());
@@ -160,19 +236,24 @@ impl Plan {
         let (word_values, places, exceptions) = choices.find_map(choose)?;
         let digits = Digits::new(window_start, &places);
         let words = digits.words(rows, word_values, page_rows);
-        let words_max = digits.values.len().pow(low_half(word_values as u64));
-        let (code, coded_bits) = Code::new(&words, words_max)?;
-        let mut head = digits.head(word_values);
-        put_varint(&mut head, exceptions as u64);
+        let mut listed = Vec::new();
+        put_varint(&mut listed, exceptions as u64);
         if exceptions > 0 {
-            digits.put_exceptions(rows, &mut head);
+            digits.put_exceptions(rows, &mut listed);
         }
-        code.put(&mut head);
-        let bits = coded_bits + 8 * head.len();
+        let frequencies = digits.frequencies(&words, word_values)?;
+        let words_of = (frequencies.as_slice(), word_values);
+        let codes = forms.iter().filter_map(|form| digits.code(*form, words_of, &listed));
+        let smallest = codes.min_by_key(StoredCode::bits)?;
+        let (bits, StoredCode { form, head, code, coded_bits }) = (smallest.bits(), smallest);
         let entropy = entropy * (1.0 + WASTE_MAX);
         let is_near_entropy =
             bits as f64 <= entropy + METADATA_BITS && coded_bits as f64 <= entropy + PADDING_BITS;
-        Some(Self { head, code, word_values, words, bits, is_near_entropy })
+        Some(Self { form, head, code, word_values, words, bits, is_near_entropy })
+    }
+
+    pub(in crate::codec) fn form(&self) -> CodeForm {
+        self.form
     }
 
     /// Returns whether no other form is expected to be clearly smaller.
@@ -189,12 +270,19 @@ impl Plan {
     pub(in crate::codec) fn encode(&self, page_rows: usize, out: &mut Vec<u8>) {
         put_bytes(out, &self.head);
         let mut body = Vec::with_capacity(self.bytes());
+        let mut lengths = Vec::new();
         for words in self.words.chunks(page_rows.div_ceil(self.word_values)) {
             let before = body.len();
             self.code.encode(words, &mut body);
-            put_varint(out, (body.len() - before) as u64);
+            lengths.push(body.len() - before);
         }
-        out.extend_from_slice(&body);
+        match self.form {
+            CodeForm::Lengths => {
+                lengths.iter().for_each(|length| put_varint(out, *length as u64));
+                out.extend_from_slice(&body);
+            }
+            CodeForm::Costs => put_similar_pages(&lengths, &body, out),
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::super::bytes::Reader;
 use super::super::{CodecError, CodecResult};
+use super::CodeForm;
+use super::costs::Costs;
 use super::huffman::{self, WordCode};
 use super::limits::{TABLE_BITS_MAX, VALUES_MAX, WORD_VALUES_MAX, exceptions_max, values_max};
 use crate::cast::{items, low_half};
@@ -40,6 +42,7 @@ struct LongCodes {
     bits: u32,
     /// The first code, its first bit highest.
     first: u64,
+    /// Without bits, which an entry has no room for.
     words: Vec<Entry>,
 }
 
@@ -106,7 +109,7 @@ impl Entry {
 
 impl Table {
     /// Reads the head of a column of `rows` rows.
-    pub(super) fn read(head: &[u8], rows: usize) -> CodecResult<Box<Self>> {
+    pub(super) fn read(form: CodeForm, head: &[u8], rows: usize) -> CodecResult<Box<Self>> {
         let mut reader = Reader::new(head);
         let count = reader.count("values of a code", VALUES_MAX)?;
         let bits = table_bits(rows);
@@ -122,7 +125,7 @@ impl Table {
         for value in table.values.iter_mut().take(count) {
             *value = match before {
                 None => reader.signed()?,
-                Some(before) => i64::try_from(reader.varint()?)
+                Some(before) => i64::try_from(form.step(&mut reader)?)
                     .ok()
                     .and_then(|step| before.checked_add(step)?.checked_add(1))
                     .ok_or_else(|| CodecError::new("values of a code exceed 64 bits"))?,
@@ -136,8 +139,13 @@ impl Table {
             return Err(CodecError::new(reason));
         }
         table.exceptions = read_exceptions(&mut reader, rows)?;
-        let words = count.pow(low_half(word_values as u64));
-        let lengths = huffman::read_lengths(&mut reader, words)?;
+        let lengths = match form {
+            CodeForm::Lengths => {
+                let words = count.pow(low_half(word_values as u64));
+                huffman::read_lengths(&mut reader, words)?
+            }
+            CodeForm::Costs => Costs::read(&mut reader, count)?.lengths(word_values)?,
+        };
         reader.finish()?;
         table.set_codes(&huffman::codes(&lengths)?, count);
         Ok(table)
@@ -180,7 +188,8 @@ impl Table {
         let short: Vec<_> = short.iter().map(|code| (stored(code), entry(code))).collect();
         let of_length = long.chunk_by(|a, b| a.bits == b.bits).filter_map(|codes| {
             let WordCode { bits, code: first, .. } = *codes.first()?;
-            Some(LongCodes { bits, first, words: codes.iter().map(entry).collect() })
+            let word = |code: &WordCode| words.get(code.word).copied().unwrap_or_default();
+            Some(LongCodes { bits, first, words: codes.iter().map(word).collect() })
         });
         self.long = of_length.collect();
         short.iter().for_each(|(code, entry)| self.fill(&short, *code, *entry));
@@ -216,7 +225,7 @@ impl Table {
         let found = self.long.iter().find_map(|codes| {
             let code = next.reverse_bits() >> (64 - codes.bits);
             let word = codes.words.get(items(code.checked_sub(codes.first)?))?;
-            Some((*word, word.first_bits()))
+            Some((*word, codes.bits as usize))
         });
         found.ok_or_else(|| CodecError::new("unknown code of a word"))
     }

@@ -1,23 +1,39 @@
 //! Columns of all kinds through a code, and damage to what is stored.
 
 use proptest::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
 
+use super::super::CodecResult;
 use super::super::bytes::{Reader, put_bytes, put_signed, put_varint};
 use super::super::runs::Runs;
+use super::costs::Costs;
 use super::limits::{WORD_VALUES_MAX, exceptions_max, values_max};
-use super::{Plan, WordPages};
+use super::{CodeForm, Plan, WordPages};
 
 const PAGE_ROWS: usize = 1000;
 
-fn plan(rows: &[i64]) -> Option<Plan> {
+/// Encodes `rows` in each form, and decodes all pages, whole and in part. Returns the bytes of the
+/// smallest; `None` if no code suits the rows.
+fn check(rows: &[i64]) -> Option<Vec<u8>> {
     let range = (rows.iter().min().copied()?, rows.iter().max().copied()?);
-    Plan::new(rows, range, PAGE_ROWS)
+    let with = |forms: &[CodeForm]| Plan::with_forms(forms, rows, range, PAGE_ROWS);
+    let [by_lengths, by_costs] = CodeForm::ALL.map(|form| {
+        let plan = with(&[form])?;
+        assert_eq!(plan.form(), form);
+        Some(check_plan(&plan, rows))
+    });
+    let smallest = Plan::new(rows, range, PAGE_ROWS).map(|plan| (plan.form(), plan.bytes()));
+    let of_form = |form| with(&[form]).map(|plan| (form, plan.bytes()));
+    let expected = CodeForm::ALL.into_iter().filter_map(of_form).min_by_key(|(_, bytes)| *bytes);
+    assert_eq!(smallest.map(|(_, bytes)| bytes), expected.map(|(_, bytes)| bytes));
+    match smallest?.0 {
+        CodeForm::Lengths => by_lengths,
+        CodeForm::Costs => by_costs,
+    }
 }
 
-/// Encodes `rows` and decodes all pages, whole and in part. Returns the bytes; `None` if no code
-/// suits the rows.
-fn check(rows: &[i64]) -> Option<Vec<u8>> {
-    let plan = plan(rows)?;
+/// Encodes `rows` and decodes all pages, whole and in part. Returns the bytes.
+fn check_plan(plan: &Plan, rows: &[i64]) -> Vec<u8> {
     let mut bytes = Vec::new();
     plan.encode(PAGE_ROWS, &mut bytes);
     assert!(
@@ -26,7 +42,7 @@ fn check(rows: &[i64]) -> Option<Vec<u8>> {
         plan.bytes()
     );
     let mut reader = Reader::new(&bytes);
-    let pages = WordPages::read(&mut reader, rows.len(), PAGE_ROWS).unwrap();
+    let pages = WordPages::read(plan.form(), &mut reader, (rows.len(), PAGE_ROWS)).unwrap();
     reader.finish().unwrap();
     for (page, expected) in rows.chunks(PAGE_ROWS).enumerate() {
         for wanted in [1, 2, 29, 30, 31, 256, 999, expected.len()] {
@@ -46,15 +62,17 @@ fn check(rows: &[i64]) -> Option<Vec<u8>> {
     }
     assert!(pages.decode(rows.len().div_ceil(PAGE_ROWS), &mut [0]).is_err());
     assert!(pages.decode(0, &mut vec![0; rows.len().next_multiple_of(PAGE_ROWS) + 1]).is_err());
-    Some(bytes)
+    bytes
 }
 
 #[test]
 fn stops_are_noted_where_few_rows_are_read() {
     let rows: Vec<i64> = (0..3 * PAGE_ROWS as i64).map(|i| i * i % 7).collect();
+    let plan = plan(&rows).unwrap();
     let mut bytes = Vec::new();
-    plan(&rows).unwrap().encode(PAGE_ROWS, &mut bytes);
-    let pages = WordPages::read(&mut Reader::new(&bytes), rows.len(), PAGE_ROWS).unwrap();
+    plan.encode(PAGE_ROWS, &mut bytes);
+    let column = (rows.len(), PAGE_ROWS);
+    let pages = WordPages::read(plan.form(), &mut Reader::new(&bytes), column).unwrap();
     pages.decode(0, &mut vec![0; rows.len()]).unwrap();
     assert!(pages.stops.get().is_none());
     let before = pages.bytes();
@@ -187,9 +205,16 @@ fn head(values: u64, word_values: u8, lengths: &[u8]) -> Vec<u8> {
     head
 }
 
+fn open(form: CodeForm, bytes: &[u8], rows: usize) -> CodecResult<WordPages<'_>> {
+    WordPages::read(form, &mut Reader::new(bytes), (rows, PAGE_ROWS))
+}
+
 fn decoded(bytes: &[u8], rows: usize) -> Result<Vec<i64>, String> {
-    let pages =
-        WordPages::read(&mut Reader::new(bytes), rows, PAGE_ROWS).map_err(|e| e.to_string())?;
+    decoded_in(CodeForm::Lengths, bytes, rows)
+}
+
+fn decoded_in(form: CodeForm, bytes: &[u8], rows: usize) -> Result<Vec<i64>, String> {
+    let pages = open(form, bytes, rows).map_err(|e| e.to_string())?;
     let mut out = vec![0; rows];
     pages.decode(0, &mut out).map_err(|e| e.to_string())?;
     Ok(out)
@@ -203,6 +228,67 @@ fn a_stored_code_is_read_as_specified() {
     assert_eq!(decoded(&bytes, 3).unwrap(), [10, 11, 12]);
     let pairs = column(&head(2, 2, &[0x22, 0x22]), &[0b11_01_10_00]);
     assert_eq!(decoded(&pairs, 8).unwrap(), [10, 10, 11, 10, 10, 11, 11, 11]);
+}
+
+/// A head of a code by costs, and pages of these lengths.
+fn by_costs(head: &[u8], lengths: [u8; 2], pages: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put_bytes(&mut bytes, head);
+    bytes.extend_from_slice(&lengths);
+    bytes.extend_from_slice(pages);
+    bytes
+}
+
+#[test]
+fn a_code_by_costs_is_read_as_specified() {
+    let costs = [3, 20, 1, 0, 0, 16, 32, 32];
+    let bytes = by_costs(&costs, [1, 0], &[0b1_1010]);
+    assert_eq!(decoded_in(CodeForm::Costs, &bytes, 4).unwrap(), [10, 11, 12, 10]);
+    // Of two equally frequent values, the same neighbors cost 3 bits and others 1.
+    let pairs = [2, 20, 2, 0, 64, 16, 16];
+    assert_eq!(costs_of(&pairs[4..]).lengths(2).unwrap(), [2, 2, 2, 2]);
+    let bytes = by_costs(&pairs, [1, 0], &[0b11_01_10_00]);
+    assert_eq!(decoded_in(CodeForm::Costs, &bytes, 8).unwrap(), [10, 10, 11, 10, 10, 11, 11, 11]);
+}
+
+fn costs_of(bytes: &[u8]) -> Costs {
+    Costs::read(&mut Reader::new(bytes), bytes.len() - 1).unwrap()
+}
+
+#[test]
+fn a_code_by_costs_is_the_same_everywhere() {
+    let walk = [26, 255, 180, 114, 64, 33, 22, 33, 63, 114, 181, 255];
+    let lengths = costs_of(&walk).lengths(3).unwrap();
+    assert_eq!((lengths.len(), xxh3_64(&lengths)), (1331, 12_849_802_434_089_205_847));
+    let most: Vec<u8> = (0..17).map(|n| n * 15).collect();
+    let lengths = costs_of(&most).lengths(3).unwrap();
+    assert_eq!((lengths.len(), xxh3_64(&lengths)), (4096, 16_504_392_868_253_094_288));
+    assert_eq!(lengths.iter().max(), Some(&18));
+}
+
+#[test]
+fn neighbors_that_differ_make_a_code_by_costs_smaller() {
+    // Steps up are followed by steps down, of 0 to 2. Alone, each would take 2.25 bits.
+    let rows: Vec<i64> = (0..60_000).map(|i| i * i % 1013 % 3 * (i % 2 * 2 - 1)).collect();
+    let plan = Plan::with_forms(&[CodeForm::Costs], &rows, (-2, 2), PAGE_ROWS).unwrap();
+    assert!(plan.bytes() * 80 < rows.len() * 22, "{} bytes", plan.bytes());
+}
+
+#[test]
+fn damage_to_a_code_by_costs_is_an_error() {
+    let error = |head: &[u8], lengths: [u8; 2], rows: usize| {
+        let bytes = by_costs(head, lengths, &[0xff; 250]);
+        decoded_in(CodeForm::Costs, &bytes, rows).unwrap_err()
+    };
+    let costs = [3, 20, 1, 0, 0, 16, 32, 32];
+    assert_eq!(error(&costs, [1, 65], 4), "invalid width of lengths: 65 bits");
+    assert_eq!(error(&costs, [1, 64], 2000), "a page is too long");
+    assert_eq!(error(&costs[..7], [1, 0], 4), "expected 3 more bytes, found 2");
+    assert_eq!(error(&[3, 20, 1, 0, 0, 16, 32, 32, 0], [1, 0], 4), "1 trailing bytes");
+    assert_eq!(error(&costs, [4, 0], 4), "compressed integers end after 1 bytes instead of 4");
+    let mut far = costs.to_vec();
+    far.splice(1..2, [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
+    assert_eq!(error(&far, [1, 0], 4), "values of a code exceed 64 bits");
 }
 
 #[test]
@@ -285,7 +371,8 @@ proptest! {
             let mut column = Vec::new();
             put_bytes(&mut column, &head);
             column.extend_from_slice(&bytes);
-            if let Ok(pages) = WordPages::read(&mut Reader::new(&column), rows, PAGE_ROWS) {
+            for form in CodeForm::ALL {
+                let Ok(pages) = open(form, &column, rows) else { continue };
                 prop_assert!(pages.prepare().is_ok() || pages.decode(0, &mut [0]).is_err());
                 check_prefixes(&pages, 0, rows.min(PAGE_ROWS));
             }
@@ -294,11 +381,13 @@ proptest! {
 
     #[test]
     fn changed_bytes_decode_to_an_error_or_to_rows(at in any::<prop::sample::Index>(), to in any::<u8>()) {
-        let rows: Vec<i64> = (0..3000).map(|i| i * i % 11).collect();
-        let mut bytes = check(&rows).unwrap();
-        let at = at.index(bytes.len());
-        bytes[at] = to;
-        if let Ok(pages) = WordPages::read(&mut Reader::new(&bytes), rows.len(), PAGE_ROWS) {
+        let rows: Vec<i64> = (0..3000).map(|i| i * i % 1013 % 10).collect();
+        for form in CodeForm::ALL {
+            let plan = Plan::with_forms(&[form], &rows, (0, 9), PAGE_ROWS).unwrap();
+            let mut bytes = check_plan(&plan, &rows);
+            let at = at.index(bytes.len());
+            bytes[at] = to;
+            let Ok(pages) = open(form, &bytes, rows.len()) else { continue };
             for page in 0..3 {
                 check_prefixes(&pages, page, PAGE_ROWS);
             }
