@@ -94,6 +94,27 @@ pub(super) fn to_decimals(values: &[f64]) -> Option<Decimals> {
     }
 }
 
+/// Returns the smallest scale at which all values are decimals, and their integers; `None` if there
+/// is none.
+pub(crate) fn exact_decimals(values: &[f64]) -> Option<(u8, Vec<i64>)> {
+    let mut scale = 0;
+    for value in values {
+        while decimal(*value, power_of_ten(scale)).is_none() {
+            scale += 1;
+            if scale > SCALE_MAX {
+                return None;
+            }
+        }
+    }
+    decimals_at(values, scale).map(|integers| (scale, integers))
+}
+
+/// Returns the integers of values that all are decimals at a scale.
+pub(crate) fn decimals_at(values: &[f64], scale: u8) -> Option<Vec<i64>> {
+    let power = power_of_ten(scale);
+    values.iter().map(|value| decimal(*value, power)).collect()
+}
+
 fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimals> {
     let power = power_of_ten(scale);
     let mut integers = Vec::with_capacity(values.len());
@@ -122,7 +143,7 @@ fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimal
             integers.push(last);
         }
     }
-    let unit = common_divisor(&integers);
+    let unit = common_divisor(integers.iter());
     if unit > 1 {
         integers.iter_mut().for_each(|v| *v /= unit.cast_signed());
     }
@@ -130,7 +151,7 @@ fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimal
 }
 
 /// Returns the greatest common divisor of `values`, at least 1. Stops as soon as it is 1.
-fn common_divisor(values: &[i64]) -> u64 {
+pub(crate) fn common_divisor<'v>(values: impl Iterator<Item = &'v i64>) -> u64 {
     let mut divisor = 0;
     for value in values {
         let mut a = value.unsigned_abs();

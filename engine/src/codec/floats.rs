@@ -28,9 +28,9 @@ use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
 use super::fixed_point::Unit;
 pub(crate) use super::float_page::{FloatPage, FloatRows};
-use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
-use super::lazy_column::LazyColumn;
+use super::integers::{self, Effort, PAGE_ROWS};
 use super::paged::PAGES_AT_ONCE;
+use super::run_integers::{self, RunIntegers, deltas_are_smaller};
 use super::runs::Runs;
 use super::verified::expect_same;
 use super::{CodecError, CodecResult};
@@ -50,8 +50,7 @@ pub(crate) fn encode(
     effort: Effort,
     out: &mut Vec<u8>,
 ) -> CodecResult<()> {
-    let runs = runs.lengths();
-    debug_assert_eq!(runs.iter().map(|&n| n as usize).sum::<usize>(), values.len());
+    debug_assert_eq!(runs.lengths().iter().map(|&n| n as usize).sum::<usize>(), values.len());
     if effort == Effort::Plain {
         put_bits_header(false, 0, out);
         let ordered: Vec<i64> = values.iter().map(|v| ordered_bits(*v)).collect();
@@ -63,7 +62,7 @@ pub(crate) fn encode(
             out.extend_from_slice(&[FORM_DECIMAL + if deltas { WITH_DELTAS } else { 0 }, scale]);
             put_varint(out, unit);
             put_exceptions(&exceptions, out);
-            encode_integers(integers, deltas, runs, effort, out)
+            run_integers::encode(integers, deltas, runs, effort, out)
         }
         None => encode_doubles(values, runs, effort, out),
     }
@@ -72,7 +71,7 @@ pub(crate) fn encode(
 /// Appends values that are not decimals, as bit patterns or split at a unit.
 fn encode_doubles(
     values: &[f64],
-    runs: &[u32],
+    runs: &Runs,
     effort: Effort,
     out: &mut Vec<u8>,
 ) -> CodecResult<()> {
@@ -89,13 +88,13 @@ fn encode_doubles(
         out.extend_from_slice(&[FORM_PARTS + WITH_DELTAS, dropped]);
         put_varint(out, exponent);
         put_exceptions(&parts.exceptions, out);
-        encode_integers(parts.highs, deltas, runs, effort, out)?;
+        run_integers::encode(parts.highs, deltas, runs, effort, out)?;
         parts.lows.iter().for_each(|page| put_varint(out, page.len() as u64));
         parts.lows.iter().for_each(|page| out.extend_from_slice(page));
         return Ok(());
     }
     put_bits_header(deltas, shift as u8, out);
-    encode_integers(ordered, deltas, runs, effort, out)
+    run_integers::encode(ordered, deltas, runs, effort, out)
 }
 
 fn put_bits_header(deltas: bool, shift: u8, out: &mut Vec<u8>) {
@@ -112,32 +111,6 @@ fn put_exceptions(exceptions: &[(usize, u64)], out: &mut Vec<u8>) {
         out.extend_from_slice(&bits.to_le_bytes());
         last_row = *row;
     }
-}
-
-fn encode_integers(
-    mut values: Vec<i64>,
-    deltas: bool,
-    runs: &[u32],
-    effort: Effort,
-    out: &mut Vec<u8>,
-) -> CodecResult<()> {
-    if deltas {
-        let mut firsts = Vec::with_capacity(runs.len());
-        let mut rest = values.as_mut_slice();
-        for &run in runs {
-            let (rows, tail) = rest.split_at_mut(run as usize);
-            rest = tail;
-            let mut before = rows.first().copied().unwrap_or_default();
-            firsts.push(before);
-            for row in rows {
-                let value = *row;
-                *row = value.wrapping_sub(before);
-                before = value;
-            }
-        }
-        integers::encode(&firsts, effort, out)?;
-    }
-    integers::encode(&values, effort, out)
 }
 
 /// Values split at a [`Unit`].
@@ -181,29 +154,12 @@ fn split_all(values: &[f64]) -> Option<SplitValues> {
     Some(SplitValues { unit, highs, lows, low_bits, exceptions })
 }
 
-/// Returns whether the differences within runs take fewer bits than the values themselves.
-fn deltas_are_smaller(values: &[i64], runs: &[u32]) -> bool {
-    let bits = |v: i64| u64::from(64 - v.unsigned_abs().leading_zeros());
-    // Values without deltas are stored relative to the minimum, so their distance to a typical
-    // value is measured.
-    let middle = values.get(values.len() / 2).copied().unwrap_or_default();
-    let (mut plain, mut delta) = (0, 0);
-    let mut row = 0;
-    for &run in runs {
-        let rows = values.get(row..row + run as usize).unwrap_or_default();
-        row += run as usize;
-        plain += rows.iter().skip(1).map(|v| bits(v.wrapping_sub(middle))).sum::<u64>();
-        delta += rows.windows(2).map(|w| bits(w[1].wrapping_sub(w[0]))).sum::<u64>();
-    }
-    delta < plain
-}
-
 /// Estimates the bits an entropy coder takes for the differences within runs: for each difference,
 /// the entropy of its bit length and the bits themselves.
-fn estimate_delta_bits(values: &[i64], runs: &[u32]) -> f64 {
+fn estimate_delta_bits(values: &[i64], runs: &Runs) -> f64 {
     let mut of_length = [0_u32; 65];
     let mut row = 0;
-    for &run in runs {
+    for &run in runs.lengths() {
         let rows = values.get(row..row + run as usize).unwrap_or_default();
         row += run as usize;
         for pair in rows.windows(2) {
@@ -238,9 +194,7 @@ fn from_ordered_bits(ordered: i64) -> f64 {
 pub(crate) struct FloatColumn<'a> {
     form: Form,
     exceptions: Vec<(usize, f64)>,
-    /// The first value of each run.
-    firsts: Option<LazyColumn<'a>>,
-    body: IntegerColumn<'a>,
+    body: RunIntegers<'a>,
     /// The low parts of each page; only for split values.
     lows: Vec<&'a [u8]>,
 }
@@ -277,9 +231,7 @@ impl<'a> FloatColumn<'a> {
             row = row.saturating_add(reader.count("rows", rows_max)?);
             exceptions.push((row, reader.f64()?));
         }
-        let firsts =
-            if code & WITH_DELTAS != 0 { Some(LazyColumn::read(reader, rows_max)?) } else { None };
-        let body = IntegerColumn::read(reader, rows_max)?;
+        let body = RunIntegers::read(reader, code & WITH_DELTAS != 0, rows_max)?;
         if exceptions.last().is_some_and(|(row, _)| *row >= body.rows()) {
             return Err(CodecError::new("an exception has no row"));
         }
@@ -287,7 +239,7 @@ impl<'a> FloatColumn<'a> {
             Form::Parts(_) => reader.pages(body.rows().div_ceil(PAGE_ROWS))?,
             Form::Decimal { .. } | Form::Bits { .. } => Vec::new(),
         };
-        Ok(Self { form, exceptions, firsts, body, lows })
+        Ok(Self { form, exceptions, body, lows })
     }
 
     /// Reads the column at the position of `reader`. Fails unless it has `rows` rows.
@@ -304,16 +256,12 @@ impl<'a> FloatColumn<'a> {
     /// Returns the approximate bytes in memory besides the encoded column.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.exceptions.as_slice())
-            + self.firsts.as_ref().map_or(0, LazyColumn::bytes)
             + self.body.bytes()
             + size_of_val(self.lows.as_slice())
     }
 
     /// Makes what decoding needs. Fails if that is damaged.
     pub(crate) fn prepare(&self) -> CodecResult<()> {
-        if let Some(firsts) = &self.firsts {
-            firsts.values()?;
-        }
         self.body.prepare()
     }
 
@@ -321,7 +269,6 @@ impl<'a> FloatColumn<'a> {
     pub(crate) fn is_zero(&self) -> bool {
         matches!(self.form, Form::Decimal { .. })
             && self.exceptions.is_empty()
-            && self.firsts.is_none()
             && self.body.constant() == Some(0)
     }
 
@@ -339,20 +286,13 @@ impl<'a> FloatColumn<'a> {
         runs: &Runs,
         out: &mut FloatPage,
     ) -> CodecResult<()> {
-        match &self.firsts {
-            Some(firsts) => {
-                let starts = runs.starts(page, firsts.values()?)?;
-                self.body.running_sums((page, rows), &starts, &mut out.integers)?;
-            }
-            None => self.body.prefix(page, rows, &mut out.integers)?,
-        }
+        self.body.prefix((page, rows), runs, &mut out.integers)?;
         self.finish(page * PAGE_ROWS, out)
     }
 
     /// Returns whether [`Self::some`] decodes no more than a few rows before those that are wanted.
     pub(crate) fn has_stops(&self) -> bool {
-        let has_parts = matches!(self.form, Form::Parts(_));
-        self.firsts.is_some() && !has_parts && self.body.has_stops()
+        !matches!(self.form, Form::Parts(_)) && self.body.has_stops()
     }
 
     /// Decodes `rows`, which are in one page or in two that follow each other, of a column that was
@@ -365,13 +305,10 @@ impl<'a> FloatColumn<'a> {
         out: &mut FloatPage,
     ) -> CodecResult<usize> {
         if self.has_stops()
-            && let Some(firsts) = &self.firsts
+            && let Some(first) = self.body.some(rows.clone(), runs, &mut out.integers)?
         {
-            let (first, starts) = runs.starts_at(rows.start, firsts.values()?)?;
-            if self.body.some_running_sums(first..rows.end, &starts, &mut out.integers)? {
-                self.finish(first, out)?;
-                return Ok(first);
-            }
+            self.finish(first, out)?;
+            return Ok(first);
         }
         let page = rows.start / PAGE_ROWS;
         self.prefix(page, rows.end - page * PAGE_ROWS, runs, out)?;

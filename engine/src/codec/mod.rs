@@ -22,6 +22,7 @@ pub(crate) mod integers;
 mod lazy_column;
 pub(crate) mod paged;
 mod pco_pages;
+pub(crate) mod run_integers;
 pub(crate) mod runs;
 pub(crate) mod verified;
 mod words;

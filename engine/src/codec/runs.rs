@@ -38,6 +38,19 @@ impl Runs {
         size_of_val(self.lengths.as_slice()) + size_of_val(self.before.as_slice())
     }
 
+    /// Returns the rows of each run among the first `rows` of page `page`, counted from its first
+    /// one.
+    pub(crate) fn within(&self, page: usize, rows: usize) -> impl Iterator<Item = Range<usize>> {
+        let before = self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
+        let mut at = 0;
+        let runs = self.lengths.iter().skip(before).map(move |length| {
+            let start = at;
+            at += *length as usize;
+            start..at.min(rows)
+        });
+        runs.take_while(move |run| run.start < rows)
+    }
+
     /// Returns the lengths of all runs.
     pub(super) fn lengths(&self) -> &[u32] {
         &self.lengths
