@@ -7,7 +7,8 @@
 //!   1 packed     min: signed varint │ width: u8 │ rows × width bits, little-endian
 //!   2 pco        see `pco_pages.rs`
 //!   3 words      see `words/mod.rs`
-//!   4 words      the same with a code that follows from the costs of values
+//!   4 words      the same, of consecutive values, with a code that follows from their costs
+//!   5 words      the same, of consecutive values
 //! ```
 //!
 //! Rows are decoded one page of [`PAGE_ROWS`] at a time. Values are stored as given, so that each
@@ -36,6 +37,7 @@ const FORM_PACKED: u8 = 1;
 const FORM_PCO: u8 = 2;
 const FORM_WORDS: u8 = 3;
 const FORM_WORDS_BY_COSTS: u8 = 4;
+const FORM_CONSECUTIVE_WORDS: u8 = 5;
 
 /// How much work to spend on a small encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +116,7 @@ fn encode_compressed(
 fn put_words(words: &words::Plan, out: &mut Vec<u8>) {
     out.push(match words.form() {
         CodeForm::Lengths => FORM_WORDS,
+        CodeForm::LengthsOfConsecutive => FORM_CONSECUTIVE_WORDS,
         CodeForm::Costs => FORM_WORDS_BY_COSTS,
     });
     words.encode(PAGE_ROWS, out);
@@ -191,6 +194,7 @@ impl<'a> IntegerColumn<'a> {
             FORM_PCO => Body::Pco(PcoPages::read(reader, rows.div_ceil(PAGE_ROWS))?),
             FORM_WORDS => Body::words(CodeForm::Lengths, reader, rows)?,
             FORM_WORDS_BY_COSTS => Body::words(CodeForm::Costs, reader, rows)?,
+            FORM_CONSECUTIVE_WORDS => Body::words(CodeForm::LengthsOfConsecutive, reader, rows)?,
             form => return Err(CodecError::new(format!("unknown integer encoding {form}"))),
         };
         Ok(Self { rows, body })

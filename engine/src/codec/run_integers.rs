@@ -9,11 +9,11 @@
 
 use std::ops::Range;
 
+use super::CodecResult;
 use super::bytes::Reader;
 use super::integers::{self, Effort, IntegerColumn};
 use super::lazy_column::LazyColumn;
 use super::runs::Runs;
-use super::{CodecError, CodecResult};
 
 /// Appends `values`, with or without deltas.
 pub(crate) fn encode(

@@ -16,9 +16,9 @@
 //! one length per page: varint │ pages: codes
 //! ```
 //!
-//! A code by costs, which is smaller for most columns, has no steps, but consecutive values, has
-//! [costs](costs) of the values instead of the bits of words, and pages of
-//! [similar length](super::paged::put_similar_pages).
+//! Codes of consecutive values have no steps, and pages of
+//! [similar length](super::paged::put_similar_pages). Those by costs have [costs](costs) of the
+//! values instead of the bits of words, which is smaller for many words.
 //!
 //! Values are numbered from the lowest. A word is a number whose digits, in base `values`, are the
 //! numbers of its values, the first one lowest. Any value may stand in the place of an exception,

@@ -35,7 +35,9 @@ impl<'a> WordPages<'a> {
         let count = rows.div_ceil(page_rows);
         let pages = match form {
             CodeForm::Lengths => Followed::take_pages(reader, count)?,
-            CodeForm::Costs => Followed::take_similar_pages(reader, count)?,
+            CodeForm::LengthsOfConsecutive | CodeForm::Costs => {
+                Followed::take_similar_pages(reader, count)?
+            }
         };
         let (table, stops) = (OnceLock::new(), OnceLock::new());
         Ok(Self { form, head, rows, page_rows, table, pages, stops })

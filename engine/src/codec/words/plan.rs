@@ -22,8 +22,9 @@ const PADDING_BITS: f64 = 64.0;
 const PAIR_BITS: f64 = 3.0;
 const TRIPLE_BITS: f64 = 1.2;
 /// The rows from which the codes of many words are no matter, and words have three values if they
-/// would have two.
+/// would have two: if all lengths are stored, and if they follow from costs.
 const TRIPLE_ROWS: usize = 65_536;
+const CONSECUTIVE_TRIPLE_ROWS: usize = 32_768;
 
 /// A code for a column.
 #[derive(Debug)]
@@ -136,10 +137,13 @@ impl Digits {
         Some(frequencies)
     }
 
+    /// Appends the rows whose values have no number.
     fn put_exceptions(&self, rows: &[i64], out: &mut Vec<u8>) {
         let decoded = |value: i64| self.values.get(usize::from(self.of(value))).copied();
+        let exceptions = || rows.iter().enumerate().filter(|(_, v)| decoded(**v) != Some(**v));
+        put_varint(out, exceptions().count() as u64);
         let mut last = 0;
-        for (row, value) in rows.iter().enumerate().filter(|(_, v)| decoded(**v) != Some(**v)) {
+        for (row, value) in exceptions() {
             put_varint(out, (row - last) as u64);
             put_signed(out, *value);
             last = row;
@@ -165,20 +169,19 @@ impl StoredCode {
 }
 
 impl Digits {
-    /// Returns the best code of a form for words of these frequencies. Only consecutive values have
-    /// one by costs.
+    /// Returns the best code of a form for words of these frequencies, if the values suit it.
     fn code(
         &self,
         form: CodeForm,
         (frequencies, word_values): (&[u32], usize),
         exceptions: &[u8],
     ) -> Option<StoredCode> {
-        if form == CodeForm::Costs && !self.are_consecutive() {
+        if form.is_consecutive() && !self.are_consecutive() {
             return None;
         }
         let mut head = self.head(form, word_values, exceptions);
         let code = match form {
-            CodeForm::Lengths => {
+            CodeForm::Lengths | CodeForm::LengthsOfConsecutive => {
                 let code = Code::new(frequencies)?;
                 code.put(&mut head);
                 code
@@ -198,12 +201,12 @@ impl Plan {
     /// Returns a code for a column with pages of `page_rows` rows, if nearly all its rows have one
     /// of few values. `range` is from the lowest to the highest.
     pub(in crate::codec) fn new(rows: &[i64], range: (i64, i64), page_rows: usize) -> Option<Self> {
-        Self::with_forms(&CodeForm::ALL, rows, range, page_rows)
+        Self::with_form(None, rows, range, page_rows)
     }
 
-    /// Returns the smallest code of these forms.
-    pub(super) fn with_forms(
-        forms: &[CodeForm],
+    /// Returns a code in this form, or the smallest of all.
+    pub(super) fn with_form(
+        form: Option<CodeForm>,
         rows: &[i64],
         range: (i64, i64),
         page_rows: usize,
@@ -216,7 +219,8 @@ impl Plan {
             1 => true,
             2 => bits_of_row < PAIR_BITS,
             _ => {
-                bits_of_row < TRIPLE_BITS || (bits_of_row < PAIR_BITS && rows.len() >= TRIPLE_ROWS)
+                bits_of_row < TRIPLE_BITS
+                    || (bits_of_row < PAIR_BITS && rows.len() >= CONSECUTIVE_TRIPLE_ROWS)
             }
         };
         let choose = |word_values: usize| {
@@ -228,21 +232,34 @@ impl Plan {
                 let exceptions = rows.len() - coded;
                 let places = || kept.iter().map(|(_, place)| *place).collect::<Vec<_>>();
                 let is_rare = exceptions <= exceptions_max(rows.len());
-                is_rare.then(|| (word_values, places(), exceptions))
+                let suits = word_values < WORD_VALUES_MAX
+                    || bits_of_row < TRIPLE_BITS
+                    || rows.len() >= TRIPLE_ROWS
+                    || are_consecutive(kept);
+                (is_rare && suits).then(|| (word_values, places(), exceptions))
             };
             choose(without_rare).or_else(|| choose(most))
         };
         let mut choices = (1..=WORD_VALUES_MAX).rev().filter(suits);
-        let (word_values, places, exceptions) = choices.find_map(choose)?;
+        let (word_values, mut places, exceptions) = choices.find_map(choose)?;
+        if word_values == 1 {
+            fill_gaps(&mut places);
+        }
         let digits = Digits::new(window_start, &places);
         let words = digits.words(rows, word_values, page_rows);
         let mut listed = Vec::new();
-        put_varint(&mut listed, exceptions as u64);
         if exceptions > 0 {
             digits.put_exceptions(rows, &mut listed);
+        } else {
+            put_varint(&mut listed, 0);
         }
         let frequencies = digits.frequencies(&words, word_values)?;
         let words_of = (frequencies.as_slice(), word_values);
+        let forms = match &form {
+            Some(form) => std::slice::from_ref(form),
+            None if digits.are_consecutive() => &CodeForm::CONSECUTIVE,
+            None => &CodeForm::OTHERS,
+        };
         let codes = forms.iter().filter_map(|form| digits.code(*form, words_of, &listed));
         let smallest = codes.min_by_key(StoredCode::bits)?;
         let (bits, StoredCode { form, head, code, coded_bits }) = (smallest.bits(), smallest);
@@ -281,7 +298,9 @@ impl Plan {
                 lengths.iter().for_each(|length| put_varint(out, *length as u64));
                 out.extend_from_slice(&body);
             }
-            CodeForm::Costs => put_similar_pages(&lengths, &body, out),
+            CodeForm::LengthsOfConsecutive | CodeForm::Costs => {
+                put_similar_pages(&lengths, &body, out);
+            }
         }
     }
 }
@@ -316,6 +335,31 @@ fn frequencies(rows: &[i64], window_start: i64) -> Vec<(u32, usize)> {
     let mut found: Vec<(u32, usize)> = counted.map(|(place, n)| (n, place)).collect();
     found.sort_unstable_by_key(|(n, place)| (std::cmp::Reverse(*n), *place));
     found
+}
+
+/// Adds the places that are missing between others, if they are few: a value that does not occur
+/// takes 12 bits at most, and 8 bits of each other value are steps if any is missing. Exceptions
+/// that have one of the values are none then.
+fn fill_gaps(places: &mut Vec<usize>) {
+    let Some((first, last)) = places.iter().min().copied().zip(places.iter().max().copied()) else {
+        return;
+    };
+    let all = last - first + 1;
+    if all <= VALUES_MAX && (all - places.len()) * 3 < places.len() * 2 {
+        let mut is_missing = vec![true; all];
+        for place in places.iter() {
+            if let Some(missing) = is_missing.get_mut(place - first) {
+                *missing = false;
+            }
+        }
+        places.extend((first..).zip(is_missing).filter(|(_, missing)| *missing).map(|(p, _)| p));
+    }
+}
+
+/// Returns whether no place between the first and the last is missing.
+fn are_consecutive(found: &[(u32, usize)]) -> bool {
+    let places = || found.iter().map(|(_, place)| *place);
+    places().max().zip(places().min()).is_some_and(|(last, first)| last - first < found.len())
 }
 
 /// Returns the bits that a perfect code for single values takes.

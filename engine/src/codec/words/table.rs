@@ -140,7 +140,7 @@ impl Table {
         }
         table.exceptions = read_exceptions(&mut reader, rows)?;
         let lengths = match form {
-            CodeForm::Lengths => {
+            CodeForm::Lengths | CodeForm::LengthsOfConsecutive => {
                 let words = count.pow(low_half(word_values as u64));
                 huffman::read_lengths(&mut reader, words)?
             }

@@ -11,25 +11,22 @@ use super::limits::{WORD_VALUES_MAX, exceptions_max, values_max};
 use super::{CodeForm, Plan, WordPages};
 
 const PAGE_ROWS: usize = 1000;
+const FORMS: [CodeForm; 3] = [CodeForm::Lengths, CodeForm::LengthsOfConsecutive, CodeForm::Costs];
 
 /// Encodes `rows` in each form, and decodes all pages, whole and in part. Returns the bytes of the
 /// smallest; `None` if no code suits the rows.
 fn check(rows: &[i64]) -> Option<Vec<u8>> {
     let range = (rows.iter().min().copied()?, rows.iter().max().copied()?);
-    let with = |forms: &[CodeForm]| Plan::with_forms(forms, rows, range, PAGE_ROWS);
-    let [by_lengths, by_costs] = CodeForm::ALL.map(|form| {
-        let plan = with(&[form])?;
-        assert_eq!(plan.form(), form);
-        Some(check_plan(&plan, rows))
-    });
-    let smallest = Plan::new(rows, range, PAGE_ROWS).map(|plan| (plan.form(), plan.bytes()));
-    let of_form = |form| with(&[form]).map(|plan| (form, plan.bytes()));
-    let expected = CodeForm::ALL.into_iter().filter_map(of_form).min_by_key(|(_, bytes)| *bytes);
-    assert_eq!(smallest.map(|(_, bytes)| bytes), expected.map(|(_, bytes)| bytes));
-    match smallest?.0 {
-        CodeForm::Lengths => by_lengths,
-        CodeForm::Costs => by_costs,
-    }
+    let plans = FORMS.map(|form| Plan::with_form(Some(form), rows, range, PAGE_ROWS));
+    let bytes = plans.each_ref().map(|plan| plan.as_ref().map(|plan| check_plan(plan, rows)));
+    let smallest = Plan::new(rows, range, PAGE_ROWS);
+    assert_eq!(
+        smallest.as_ref().map(Plan::bytes),
+        plans.iter().flatten().map(Plan::bytes).min(),
+        "the smallest form is chosen"
+    );
+    let form = smallest?.form();
+    bytes.into_iter().zip(FORMS).find_map(|(bytes, of)| bytes.filter(|_| of == form))
 }
 
 /// Encodes `rows` and decodes all pages, whole and in part. Returns the bytes.
@@ -68,7 +65,7 @@ fn check_plan(plan: &Plan, rows: &[i64]) -> Vec<u8> {
 #[test]
 fn stops_are_noted_where_few_rows_are_read() {
     let rows: Vec<i64> = (0..3 * PAGE_ROWS as i64).map(|i| i * i % 7).collect();
-    let plan = plan(&rows).unwrap();
+    let plan = Plan::new(&rows, (0, 6), PAGE_ROWS).unwrap();
     let mut bytes = Vec::new();
     plan.encode(PAGE_ROWS, &mut bytes);
     let column = (rows.len(), PAGE_ROWS);
@@ -251,6 +248,14 @@ fn a_code_by_costs_is_read_as_specified() {
     assert_eq!(decoded_in(CodeForm::Costs, &bytes, 8).unwrap(), [10, 10, 11, 10, 10, 11, 11, 11]);
 }
 
+#[test]
+fn a_code_of_consecutive_values_is_read_as_specified() {
+    let lengths = [3, 20, 1, 0, 0x21, 0x02];
+    let bytes = by_costs(&lengths, [1, 0], &[0b1_1010]);
+    let read = decoded_in(CodeForm::LengthsOfConsecutive, &bytes, 4);
+    assert_eq!(read.unwrap(), [10, 11, 12, 10]);
+}
+
 fn costs_of(bytes: &[u8]) -> Costs {
     Costs::read(&mut Reader::new(bytes), bytes.len() - 1).unwrap()
 }
@@ -270,7 +275,7 @@ fn a_code_by_costs_is_the_same_everywhere() {
 fn neighbors_that_differ_make_a_code_by_costs_smaller() {
     // Steps up are followed by steps down, of 0 to 2. Alone, each would take 2.25 bits.
     let rows: Vec<i64> = (0..60_000).map(|i| i * i % 1013 % 3 * (i % 2 * 2 - 1)).collect();
-    let plan = Plan::with_forms(&[CodeForm::Costs], &rows, (-2, 2), PAGE_ROWS).unwrap();
+    let plan = Plan::with_form(Some(CodeForm::Costs), &rows, (-2, 2), PAGE_ROWS).unwrap();
     assert!(plan.bytes() * 80 < rows.len() * 22, "{} bytes", plan.bytes());
 }
 
@@ -371,7 +376,7 @@ proptest! {
             let mut column = Vec::new();
             put_bytes(&mut column, &head);
             column.extend_from_slice(&bytes);
-            for form in CodeForm::ALL {
+            for form in FORMS {
                 let Ok(pages) = open(form, &column, rows) else { continue };
                 prop_assert!(pages.prepare().is_ok() || pages.decode(0, &mut [0]).is_err());
                 check_prefixes(&pages, 0, rows.min(PAGE_ROWS));
@@ -382,8 +387,8 @@ proptest! {
     #[test]
     fn changed_bytes_decode_to_an_error_or_to_rows(at in any::<prop::sample::Index>(), to in any::<u8>()) {
         let rows: Vec<i64> = (0..3000).map(|i| i * i % 1013 % 10).collect();
-        for form in CodeForm::ALL {
-            let plan = Plan::with_forms(&[form], &rows, (0, 9), PAGE_ROWS).unwrap();
+        for form in FORMS {
+            let plan = Plan::with_form(Some(form), &rows, (0, 9), PAGE_ROWS).unwrap();
             let mut bytes = check_plan(&plan, &rows);
             let at = at.index(bytes.len());
             bytes[at] = to;
