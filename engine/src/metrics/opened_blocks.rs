@@ -185,8 +185,9 @@ mod tests {
         assert_eq!((opened.blocks.weight(), opened.contains(&key)), (0, false));
     }
 
-    fn engine_with_samples(dir: &std::path::Path) -> Engine {
-        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+    fn engine_with_samples(dir: &std::path::Path, cache_bytes: usize) -> Engine {
+        let maintenance = Maintenance::Manual;
+        let options = Options { maintenance, cache_bytes, ..Options::default() };
         let engine = Engine::open(dir, options).unwrap();
         let mut batch = engine.batch();
         for host in 0..200 {
@@ -203,15 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn blocks_stay_open_for_queries_of_few_series_only() {
+    fn blocks_stay_open_for_further_queries() {
         let dir = tempfile::tempdir().unwrap();
-        let engine = engine_with_samples(dir.path());
+        let engine = engine_with_samples(dir.path(), Options::default().cache_bytes);
         engine.seal().unwrap();
         let opened = || engine.inner().telemetry.metrics.opened().bytes();
         let range = TimeRange::new(START, START + 3_600_000);
         let all = MetricQuery::of_all("cpu", range, Interval::MINUTE, &[Aggregation::Max]);
-        engine.query(&all).unwrap();
-        assert_eq!(opened(), 0, "all rows are read");
         let condition = TagCondition::AnyOf(vec!["h7".to_owned()].into());
         let filters = vec![TagFilter { key: "host".into(), condition }];
         let one = MetricQuery { filters, ..all.clone() };
@@ -224,6 +223,9 @@ mod tests {
         }
         assert_eq!(opened(), bytes);
         assert!(engine.stats().cache_bytes >= bytes);
+        let (first, again) = (engine.query(&all).unwrap(), engine.query(&all).unwrap());
+        assert_eq!((again.groups, again.stats), (first.groups, first.stats));
+        assert!((bytes..2 * bytes).contains(&opened()), "{bytes}, {}", opened());
         // A sample in the head replaces one of the block.
         replace_sample(&engine);
         let max = |query: &MetricQuery| {
@@ -231,6 +233,17 @@ mod tests {
             result.groups[0].columns[0].iter().copied().fold(f64::MIN, f64::max)
         };
         assert_eq!((max(&one), max(&one)), (99.0, 99.0));
+    }
+
+    #[test]
+    fn queries_of_too_many_bytes_keep_no_block_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine_with_samples(dir.path(), 256 << 10);
+        engine.seal().unwrap();
+        let range = TimeRange::new(START, START + 3_600_000);
+        let all = MetricQuery::of_all("cpu", range, Interval::MINUTE, &[Aggregation::Max]);
+        assert_eq!(engine.query(&all).unwrap().stats.points, 60_000);
+        assert_eq!(engine.inner().telemetry.metrics.opened().bytes(), 0);
     }
 
     /// Writes a later value of a sample that is in a block.

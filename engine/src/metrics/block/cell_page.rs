@@ -1,7 +1,9 @@
 //! A decoded page of cells. Columns stay as they are stored, and a cell is put together when it is
 //! read: a query of a few series reads a few of the thousands of rows of a page.
 
-use super::cells::{CellColumn, DecimalSums, GaugeColumns, SumColumns};
+use super::cell_columns::{CellColumns, DecimalSums, GaugeNumbers, SumColumns};
+use super::cells::CellColumn;
+use super::predicted::{Decoded as Predicted, PredictedColumns};
 use crate::cast::integer_part;
 use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::{FloatColumn, FloatPage};
@@ -61,7 +63,7 @@ impl CellPage {
         &mut self,
         (page, rows, rows_of_page): (usize, usize, usize),
         wanted: CellColumn,
-        (sums, gauge, runs): (&SumColumns<'_>, Option<&GaugeColumns<'_>>, &Runs),
+        (columns, runs): (&CellColumns<'_>, &Runs),
     ) -> CodecResult<()> {
         let rows = match self.decoded.take() {
             Some(decoded) if (decoded.page, decoded.wanted) == (page, wanted) => {
@@ -73,27 +75,78 @@ impl CellPage {
             }
             _ => rows.min(rows_of_page),
         };
-        self.is_gauge = gauge.is_some();
-        if wanted.sum {
-            self.load_sums(page, rows, sums, runs)?;
-        }
-        if let Some(gauge) = gauge {
-            if wanted.count {
-                gauge.counts.prefix(page, rows, &mut self.counts)?;
-            }
-            if wanted.min {
-                self.min.load(&gauge.min, (page, rows), runs)?;
-            }
-            if wanted.max {
-                self.max.load(&gauge.max, (page, rows), runs)?;
-            }
-            if wanted.last {
-                self.last.load(&gauge.last, (page, rows), runs)?;
-                gauge.last_offset.prefix(page, rows, &mut self.last_offsets)?;
+        self.is_gauge = matches!(columns, CellColumns::Gauge { .. });
+        match columns {
+            CellColumns::Sums(sums) if wanted.sum => self.load_sums(page, rows, sums, runs)?,
+            CellColumns::Sums(_) => {}
+            CellColumns::Gauge { counts, numbers, last_offset } => {
+                let predicts = wanted.sum && matches!(numbers, GaugeNumbers::Predicted(_));
+                if wanted.count || predicts {
+                    counts.prefix(page, rows, &mut self.counts)?;
+                }
+                if wanted.last {
+                    last_offset.prefix(page, rows, &mut self.last_offsets)?;
+                }
+                self.load_numbers((page, rows), wanted, numbers, runs)?;
             }
         }
         self.decoded = Some(Decoded { page, wanted, rows });
         Ok(())
+    }
+
+    fn load_numbers(
+        &mut self,
+        (page, rows): (usize, usize),
+        wanted: CellColumn,
+        numbers: &GaugeNumbers<'_>,
+        runs: &Runs,
+    ) -> CodecResult<()> {
+        match numbers {
+            GaugeNumbers::Alone { sums, min, max, last } => {
+                if wanted.sum {
+                    self.load_sums(page, rows, sums, runs)?;
+                }
+                if wanted.min {
+                    self.min.load(min, (page, rows), runs)?;
+                }
+                if wanted.max {
+                    self.max.load(max, (page, rows), runs)?;
+                }
+                if wanted.last {
+                    self.last.load(last, (page, rows), runs)?;
+                }
+                Ok(())
+            }
+            GaugeNumbers::Predicted(columns) => {
+                self.load_predicted((page, rows), wanted, columns, runs)
+            }
+        }
+    }
+
+    /// Decodes the wanted numbers. Counts are decoded already where sums are wanted.
+    fn load_predicted(
+        &mut self,
+        (page, rows): (usize, usize),
+        wanted: CellColumn,
+        columns: &PredictedColumns<'_>,
+        runs: &Runs,
+    ) -> CodecResult<()> {
+        let CellColumn { sum, min, max, last, .. } = wanted;
+        if !(sum || min || max || last) {
+            return Ok(());
+        }
+        self.decimals.are_floats = true;
+        self.decimals.units = columns.units();
+        for part in [&mut self.high, &mut self.low, &mut self.huge_high, &mut self.huge_low] {
+            part.is_zero = true;
+        }
+        let into = Predicted {
+            min: min.then(|| self.min.replace()),
+            max: max.then(|| self.max.replace()),
+            last: last.then(|| self.last.replace()),
+            sums: sum.then_some((&mut self.decimals.floats, self.counts.as_slice())),
+        };
+        columns.load((page, rows), runs, into)
     }
 
     fn load_sums(
@@ -195,6 +248,12 @@ impl Decimals {
 }
 
 impl PageColumn {
+    /// Returns where to decode another page.
+    fn replace(&mut self) -> &mut FloatPage {
+        self.is_zero = false;
+        &mut self.page
+    }
+
     fn load(
         &mut self,
         column: &FloatColumn<'_>,

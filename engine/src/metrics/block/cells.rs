@@ -1,9 +1,14 @@
 //! A block of rollup cells of a gauge or counter.
 //!
 //! ```text
-//! frame(Cells) { info │ rows, the times are the cell starts │ sums │ for gauges: gauge columns }
+//! frame(Cells) { info │ rows, the times are the cell starts │ form: u8 │ columns }
 //!
-//! sums   form: u8
+//! form 4, of gauges
+//!        counts: integers │ numbers, see `predicted.rs` │ last time less cell start: integers
+//!
+//! other forms
+//!        sums │ for gauges: gauge columns
+//! sums   form
 //!          0  decimal parts: floats
 //!          1  decimal parts in units of 1e-9: low 64 bits: integers │ high 64 bits: integers
 //!          +2 with sums of values of at least 2^900
@@ -15,27 +20,24 @@
 //! Queries only sum counters, so their cells contain nothing else.
 
 use super::builder::BlockBuilder;
+use super::cell_columns::{CellColumns, PREDICTED, SUMS_AS_FLOATS, SUMS_AS_UNITS, WITH_HUGE_SUMS};
 use super::cell_page::CellPage;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::opened::Held;
+use super::predicted::Numbers;
 use super::rows::{BlockTimes, Rows, RowsBuilder};
 use crate::cast::low_word_signed;
-use crate::codec::bytes::Reader;
-use crate::codec::floats::{self, FloatColumn};
+use crate::codec::CodecResult;
+use crate::codec::floats;
 use crate::codec::frame::FrameKind;
-use crate::codec::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
+use crate::codec::integers::{self, Effort, PAGE_ROWS};
 use crate::codec::runs::Runs;
 use crate::codec::verified::expect_same;
-use crate::codec::{CodecError, CodecResult};
 pub(crate) use crate::metrics::cell::{NumberCell, units_value};
 use crate::metrics::times::TimePageWriter;
 use crate::model::{MetricType, SeriesId};
 use crate::sketch::decimal_units_of;
-
-const SUMS_AS_FLOATS: u8 = 0;
-const SUMS_AS_UNITS: u8 = 1;
-const WITH_HUGE_SUMS: u8 = 2;
 
 /// A selection of the columns of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,9 +121,46 @@ fn is_same(kind: MetricType, read: &NumberCell, cell: &NumberCell, start: i64) -
 impl CellBlockBuilder {
     fn encode(&self, kind: MetricType, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
         let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
+        let mark = out.len();
+        self.encode_alone(kind, &runs, effort, out)?;
+        // What a seal writes is read until the next compaction only.
+        if kind == MetricType::Gauge
+            && effort == Effort::Merge
+            && let Some(numbers) = Numbers::of(&self.cells)
+        {
+            let mut predicted = vec![PREDICTED];
+            self.put_counts(effort, &mut predicted)?;
+            numbers.encode(&runs, effort, &mut predicted)?;
+            self.put_last_offsets(effort, &mut predicted)?;
+            if predicted.len() < out.len() - mark {
+                out.truncate(mark);
+                out.extend_from_slice(&predicted);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_counts(&self, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+        let counts: Vec<i64> = self.cells.iter().map(|c| c.count.cast_signed()).collect();
+        integers::encode(&counts, effort, out)
+    }
+
+    fn put_last_offsets(&self, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+        let offsets = self.cells.iter().zip(&self.starts).map(|(c, start)| c.last_time - start);
+        integers::encode(&offsets.collect::<Vec<_>>(), effort, out)
+    }
+
+    /// Appends columns that can be decoded alone.
+    fn encode_alone(
+        &self,
+        kind: MetricType,
+        runs: &Runs,
+        effort: Effort,
+        out: &mut Vec<u8>,
+    ) -> CodecResult<()> {
         let floats = |column: &dyn Fn(&NumberCell) -> f64, out: &mut Vec<u8>| {
             let values: Vec<f64> = self.cells.iter().map(column).collect();
-            floats::encode(&values, &runs, effort, out)
+            floats::encode(&values, runs, effort, out)
         };
         let exact = |cell: &NumberCell| {
             decimal_units_of(units_value(cell.sum.units)) == Some(cell.sum.units)
@@ -146,13 +185,11 @@ impl CellBlockBuilder {
             floats(&|c| c.sum.huge_low, out)?;
         }
         if kind == MetricType::Gauge {
-            let counts: Vec<i64> = self.cells.iter().map(|c| c.count.cast_signed()).collect();
-            integers::encode(&counts, effort, out)?;
+            self.put_counts(effort, out)?;
             floats(&|c| c.min, out)?;
             floats(&|c| c.max, out)?;
             floats(&|c| c.last, out)?;
-            let offsets = self.cells.iter().zip(&self.starts).map(|(c, start)| c.last_time - start);
-            integers::encode(&offsets.collect::<Vec<_>>(), effort, out)?;
+            self.put_last_offsets(effort, out)?;
         }
         Ok(())
     }
@@ -163,8 +200,7 @@ impl CellBlockBuilder {
 pub(super) struct OpenedCells<'a> {
     rows: Rows<'a>,
     runs: Runs,
-    sums: SumColumns<'a>,
-    gauge: Option<GaugeColumns<'a>>,
+    columns: CellColumns<'a>,
 }
 
 /// A reader of a block of cells. Pages are decoded on demand; when series are read in order, each
@@ -178,105 +214,17 @@ pub(crate) struct CellBlock<'a> {
     reads_few: bool,
 }
 
-#[derive(Debug)]
-pub(super) struct SumColumns<'a> {
-    pub(super) decimals: DecimalSums<'a>,
-    pub(super) high: FloatColumn<'a>,
-    pub(super) low: FloatColumn<'a>,
-    pub(super) huge: Option<(FloatColumn<'a>, FloatColumn<'a>)>,
-}
-
-#[derive(Debug)]
-pub(super) enum DecimalSums<'a> {
-    Floats(FloatColumn<'a>),
-    Units { low: IntegerColumn<'a>, high: IntegerColumn<'a> },
-}
-
-#[derive(Debug)]
-pub(super) struct GaugeColumns<'a> {
-    pub(super) counts: IntegerColumn<'a>,
-    pub(super) min: FloatColumn<'a>,
-    pub(super) max: FloatColumn<'a>,
-    pub(super) last: FloatColumn<'a>,
-    pub(super) last_offset: IntegerColumn<'a>,
-}
-
-impl<'a> SumColumns<'a> {
-    fn bytes(&self) -> usize {
-        let decimals = match &self.decimals {
-            DecimalSums::Floats(column) => column.bytes(),
-            DecimalSums::Units { low, high } => low.bytes() + high.bytes(),
-        };
-        let huge = self.huge.as_ref().map_or(0, |(high, low)| high.bytes() + low.bytes());
-        decimals + self.high.bytes() + self.low.bytes() + huge
-    }
-
-    fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
-        let form = reader.u8()?;
-        let decimals = match form & !WITH_HUGE_SUMS {
-            SUMS_AS_FLOATS => DecimalSums::Floats(FloatColumn::read_exactly(reader, rows)?),
-            SUMS_AS_UNITS => DecimalSums::Units {
-                low: IntegerColumn::read_exactly(reader, rows)?,
-                high: IntegerColumn::read_exactly(reader, rows)?,
-            },
-            _ => return Err(CodecError::new(format!("unknown encoding {form} of sums"))),
-        };
-        let high = FloatColumn::read_exactly(reader, rows)?;
-        let low = FloatColumn::read_exactly(reader, rows)?;
-        let huge = match form & WITH_HUGE_SUMS {
-            0 => None,
-            _ => Some((
-                FloatColumn::read_exactly(reader, rows)?,
-                FloatColumn::read_exactly(reader, rows)?,
-            )),
-        };
-        Ok(Self { decimals, high, low, huge })
-    }
-}
-
-impl<'a> GaugeColumns<'a> {
-    fn bytes(&self) -> usize {
-        let Self { counts, min, max, last, last_offset } = self;
-        let floats = [min, max, last].into_iter().map(FloatColumn::bytes).sum::<usize>();
-        counts.bytes() + floats + last_offset.bytes()
-    }
-
-    fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
-        Ok(Self {
-            counts: IntegerColumn::read_exactly(reader, rows)?,
-            min: FloatColumn::read_exactly(reader, rows)?,
-            max: FloatColumn::read_exactly(reader, rows)?,
-            last: FloatColumn::read_exactly(reader, rows)?,
-            last_offset: IntegerColumn::read_exactly(reader, rows)?,
-        })
-    }
-}
-
-/// Reads the columns at the position of `reader`.
-fn columns<'a>(
-    info: &BlockInfo,
-    rows: &Rows<'a>,
-    reader: &mut Reader<'a>,
-) -> CodecResult<(SumColumns<'a>, Option<GaugeColumns<'a>>)> {
-    let sums = SumColumns::read(reader, rows.len())?;
-    let gauge = match info.kind {
-        MetricType::Gauge => Some(GaugeColumns::read(reader, rows.len())?),
-        _ => None,
-    };
-    Ok((sums, gauge))
-}
-
 impl<'a> OpenedCells<'a> {
     pub(super) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (info, rows, (sums, gauge)) = envelope::open(FrameKind::Cells, key, bytes, columns)?;
+        let (info, rows, columns) =
+            envelope::open(FrameKind::Cells, key, bytes, CellColumns::read)?;
         let runs = Runs::new(rows.counts());
-        Ok((info, Self { rows, runs, sums, gauge }))
+        Ok((info, Self { rows, runs, columns }))
     }
 
     /// Returns the approximate bytes in memory besides the block.
     pub(super) fn bytes(&self) -> usize {
-        let gauge = self.gauge.as_ref().map_or(0, GaugeColumns::bytes);
-        self.rows.bytes() + self.runs.bytes() + self.sums.bytes() + gauge
+        self.rows.bytes() + self.runs.bytes() + self.columns.bytes()
     }
 }
 
@@ -350,9 +298,8 @@ impl<'a> CellBlock<'a> {
     fn load(&mut self, page: usize, rows: usize, wanted: CellColumn) -> CodecResult<()> {
         let rows_of_page = self.rows_of_page(page);
         let rows = if self.reads_few { rows } else { rows_of_page };
-        let OpenedCells { runs, sums, gauge, .. } = &*self.opened;
-        let columns = (sums, gauge.as_ref(), runs);
-        self.page.load((page, rows, rows_of_page), wanted, columns)
+        let OpenedCells { runs, columns, .. } = &*self.opened;
+        self.page.load((page, rows, rows_of_page), wanted, (columns, runs))
     }
 }
 

@@ -12,6 +12,7 @@
 )]
 
 mod builder;
+mod cell_columns;
 mod cell_page;
 mod cells;
 mod check;
@@ -20,6 +21,7 @@ mod envelope;
 mod info;
 mod opened;
 mod points;
+mod predicted;
 mod rows;
 mod sets;
 mod sketches;

@@ -43,8 +43,8 @@ pub(super) struct Plan {
     opening_work: u64,
     /// See [`reads_few`].
     reads_few: bool,
-    /// Whether blocks stay open for the next query: opening them takes longer than reading the few
-    /// rows of interest.
+    /// Whether blocks stay open for the next query: opening one takes longer than reading a few of
+    /// its rows, and a quarter of the time of reading all.
     pub(super) keeps_open: bool,
     /// The bytes of the blocks that are copied to stay open.
     pub(super) bytes_to_open: u64,
@@ -57,13 +57,12 @@ impl Plan {
         self.opening_work
     }
 
-    /// Determines what opening takes, and whether blocks stay open: if few of their rows are read,
-    /// they are few enough not to replace what other queries keep open, and no two tasks read one.
+    /// Determines what opening takes, and whether blocks stay open: if they are few enough not to
+    /// replace what other queries keep open, and no two tasks read one.
     fn consider_opened(&mut self, kind: MetricType, opened: &OpenedBlocks) {
         self.opening_work = self.work_to_open(&|_| Opening::Closed);
         let is_shared = |task: &Task| matches!(task, Task::Overlapping { shares: 2.., .. });
         self.keeps_open = kind.keeps_points()
-            && self.row_work() <= self.opening_work
             && !self.tasks.iter().any(is_shared)
             && self.block_bytes(&|_| true) <= opened.query_bytes_max();
         if self.keeps_open {
