@@ -290,9 +290,16 @@ impl<'a> FloatColumn<'a> {
         self.finish(page * PAGE_ROWS, out)
     }
 
-    /// Returns whether [`Self::some`] decodes no more than a few rows before those that are wanted.
+    /// Returns whether [`Self::some`] decodes few rows besides those that are wanted, at the latest
+    /// when it is called again.
     pub(crate) fn has_stops(&self) -> bool {
         !matches!(self.form, Form::Parts(_)) && self.body.has_stops()
+    }
+
+    /// Returns whether [`Self::some`] decodes few rows besides those that are wanted: reads before
+    /// have noted stops.
+    pub(crate) fn has_noted_stops(&self) -> bool {
+        self.has_stops() && self.body.has_noted_stops()
     }
 
     /// Decodes `rows`, which are in one page or in two that follow each other, of a column that was

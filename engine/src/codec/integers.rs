@@ -258,6 +258,11 @@ impl<'a> IntegerColumn<'a> {
         matches!(self.body, Body::Words(_))
     }
 
+    /// Returns whether stops were noted by earlier reads, and any row can be read from one.
+    pub(super) fn has_noted_stops(&self) -> bool {
+        matches!(&self.body, Body::Words(words) if words.has_noted_stops())
+    }
+
     /// Decodes like [`Self::running_sums`], but only `rows`, whose first one is the first of
     /// `starts`, up to the end of the second page. Returns whether that is possible.
     pub(super) fn some_running_sums(

@@ -132,6 +132,11 @@ impl<'a> RunIntegers<'a> {
         self.firsts.is_some() && self.body.has_stops()
     }
 
+    /// Returns whether [`Self::some`] decodes any rows without those before them.
+    pub(super) fn has_noted_stops(&self) -> bool {
+        self.firsts.is_some() && self.body.has_noted_stops()
+    }
+
     /// Decodes `rows`, which are in one page or in two that follow each other, and those before
     /// them in their run. Returns the first row that was decoded, or `None` if all rows before it
     /// in its page have to be decoded too.

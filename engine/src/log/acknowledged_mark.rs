@@ -69,9 +69,12 @@ impl AcknowledgedMark {
         let (both, turn) = (self.sets == 0, self.sets % SLOTS.len());
         self.sets += 1;
         let mut slots = SLOTS.iter().enumerate().filter(|(n, _)| both || *n == turn);
-        let write = |file: &File| {
+        let write = |file: &File| -> io::Result<()> {
             slots.try_for_each(|(_, at)| file.write_all_at(&slot, *at))?;
-            if both { cut_earlier_slot(file) } else { Ok(()) }
+            if both && let Err(error) = cut_earlier_slot(file) {
+                tracing::warn!(%error, "cannot cut off a mark of an earlier version, which is harmless");
+            }
+            Ok(())
         };
         let Some(Err(error)) = self.file.as_ref().map(write) else { return };
         // The stored mark is older, but still true.

@@ -79,10 +79,10 @@ impl OpenedBlocks {
         self.blocks.contains_key(key)
     }
 
-    /// Returns whether a block is open and [has stops](OpenedBlock::has_stops). `None` if it is not
-    /// open.
-    pub(crate) fn has_stops(&self, key: &BlockKey) -> Option<bool> {
-        self.blocks.peek(key).map(|kept| kept.block().has_stops())
+    /// Returns whether the stops of an open block [are noted](OpenedBlock::has_noted_stops). `None`
+    /// if it is not open.
+    pub(crate) fn has_noted_stops(&self, key: &BlockKey) -> Option<bool> {
+        self.blocks.peek(key).map(|kept| kept.block().has_noted_stops())
     }
 
     /// Returns the bytes of the blocks that one query may keep open.

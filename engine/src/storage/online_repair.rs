@@ -125,12 +125,19 @@ impl Store {
         }
         guarded.difference(&live).for_each(|gone| change.remove(*gone));
         let (mut bytes, mut made) = (0, Vec::new());
+        let mut failed = None;
         for new in live.difference(guarded).copied() {
             // Not before it was read: the guard of a damaged table would certify it as intact.
-            if unread.contains(&new) && !self.read_table(&files, new)? {
-                continue;
+            if unread.contains(&new) {
+                match self.read_table(&files, new) {
+                    Ok(true) => drop(unread.remove(&new)),
+                    Ok(false) => continue,
+                    Err(error) => {
+                        failed = Some(error);
+                        continue;
+                    }
+                }
             }
-            unread.remove(&new);
             if self.findings.is_suspect(new) {
                 continue;
             }
@@ -138,16 +145,23 @@ impl Store {
                 Ok(table_bytes) => bytes += table_bytes,
                 // A compaction has replaced it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(storing(error)),
+                Err(error) => {
+                    failed = Some(storing(error));
+                    break;
+                }
             }
             made.push(new);
             if bytes >= bytes_max {
                 break;
             }
         }
+        // Guards that were made count in any case: made again later, they could certify damage.
         change.store().map_err(storing)?;
         guarded.retain(|number| live.contains(number));
         guarded.extend(made);
+        if let Some(error) = failed {
+            return Err(error);
+        }
         if bytes < bytes_max {
             repair_state.manifest_bytes = manifest_bytes;
         }
@@ -280,7 +294,8 @@ impl Store {
                 .and_then(|_read| set_aside())
                 .map_err(|error| io_failure("moving damaged files", error))
                 .and_then(|aside| {
-                    remove_tables(&self.dir, &self.shared, &self.findings, &unrepairable, &aside)
+                    let of = (self.dir.as_path(), &self.guards);
+                    remove_tables(of, &self.shared, &self.findings, &unrepairable, &aside)
                 });
             if let Err(error) = taken {
                 tracing::error!(%error, "damaged tables cannot be removed");

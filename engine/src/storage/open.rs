@@ -100,7 +100,8 @@ fn open_damaged(
             break;
         }
         // If this fails too, the steps below remain.
-        let removed = table_removal::remove_tables(dir, shared, findings, &suspects, &aside);
+        let of = (dir, guards);
+        let removed = table_removal::remove_tables(of, shared, findings, &suspects, &aside);
         if let Err(error) = removed {
             tracing::error!(%error, "damaged tables cannot be removed");
             break;

@@ -28,13 +28,12 @@ const SALVAGE_BYTES_MAX: usize = 256 << 20;
 /// Removes `tables` from the closed database in `dir`: the readable entries in their ranges are
 /// rewritten, and the files move to `aside`.
 pub(super) fn remove_tables(
-    dir: &Path,
+    (dir, guards): (&Path, &Guards),
     shared: &Shared,
     findings: &Findings,
     tables: &BTreeSet<u64>,
     aside: &Path,
 ) -> Result<()> {
-    let guards = Guards::new(dir);
     // Another table may have made the open fail: one that its guard can repair stays.
     let tables: BTreeSet<u64> = (tables.iter().copied())
         .filter(|number| match guards.repair(*number) {

@@ -56,6 +56,12 @@ impl<'a> WordPages<'a> {
         Ok(self.table.get_or_init(|| table))
     }
 
+    /// Returns whether stops were noted, and any row can be read from one.
+    pub(in crate::codec) fn has_noted_stops(&self) -> bool {
+        let has_no_exceptions = || self.table.get().is_some_and(|table| table.has_no_exceptions());
+        self.stops.get().is_some() && has_no_exceptions()
+    }
+
     /// Returns the approximate bytes in memory besides the encoded column.
     pub(in crate::codec) fn bytes(&self) -> usize {
         let table = self.table.get().map_or(0, |table| table.bytes());

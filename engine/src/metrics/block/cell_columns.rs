@@ -18,25 +18,31 @@ pub(super) const PREDICTED: u8 = 4;
 #[derive(Debug)]
 pub(super) enum CellColumns<'a> {
     /// Of counters.
-    Sums(SumColumns<'a>),
-    Gauge {
-        counts: IntegerColumn<'a>,
-        numbers: GaugeNumbers<'a>,
-        last_offset: IntegerColumn<'a>,
-    },
+    Sums(Box<SumColumns<'a>>),
+    Gauge(Box<GaugeColumns<'a>>),
+}
+
+#[derive(Debug)]
+pub(super) struct GaugeColumns<'a> {
+    pub(super) counts: IntegerColumn<'a>,
+    pub(super) numbers: GaugeNumbers<'a>,
+    pub(super) last_offset: IntegerColumn<'a>,
 }
 
 /// The numbers of gauges.
 #[derive(Debug)]
 pub(super) enum GaugeNumbers<'a> {
-    /// Each column can be decoded alone.
-    Alone {
-        sums: SumColumns<'a>,
-        min: FloatColumn<'a>,
-        max: FloatColumn<'a>,
-        last: FloatColumn<'a>,
-    },
-    Predicted(PredictedColumns<'a>),
+    Alone(Box<AloneColumns<'a>>),
+    Predicted(Box<PredictedColumns<'a>>),
+}
+
+/// Columns that can each be decoded alone.
+#[derive(Debug)]
+pub(super) struct AloneColumns<'a> {
+    pub(super) sums: SumColumns<'a>,
+    pub(super) min: FloatColumn<'a>,
+    pub(super) max: FloatColumn<'a>,
+    pub(super) last: FloatColumn<'a>,
 }
 
 #[derive(Debug)]
@@ -62,46 +68,53 @@ impl<'a> CellColumns<'a> {
     ) -> CodecResult<Self> {
         let rows = rows.len();
         let form = reader.u8()?;
-        let is_gauge = info.kind == MetricType::Gauge;
-        if form == PREDICTED && is_gauge {
-            let counts = IntegerColumn::read_exactly(reader, rows)?;
-            let numbers = GaugeNumbers::Predicted(PredictedColumns::read(reader, rows)?);
-            let last_offset = IntegerColumn::read_exactly(reader, rows)?;
-            return Ok(Self::Gauge { counts, numbers, last_offset });
+        if info.kind != MetricType::Gauge {
+            return Ok(Self::Sums(Box::new(SumColumns::read(form, reader, rows)?)));
         }
-        let sums = SumColumns::read(form, reader, rows)?;
-        if !is_gauge {
-            return Ok(Self::Sums(sums));
-        }
-        let counts = IntegerColumn::read_exactly(reader, rows)?;
-        let numbers = GaugeNumbers::Alone {
-            sums,
-            min: FloatColumn::read_exactly(reader, rows)?,
-            max: FloatColumn::read_exactly(reader, rows)?,
-            last: FloatColumn::read_exactly(reader, rows)?,
-        };
-        let last_offset = IntegerColumn::read_exactly(reader, rows)?;
-        Ok(Self::Gauge { counts, numbers, last_offset })
+        GaugeColumns::read(form, reader, rows).map(|columns| Self::Gauge(Box::new(columns)))
     }
 
     /// Returns the approximate bytes in memory besides the block.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Sums(sums) => sums.bytes(),
-            Self::Gauge { counts, numbers, last_offset } => {
-                counts.bytes() + numbers.bytes() + last_offset.bytes()
-            }
+            Self::Sums(sums) => size_of_val(&**sums) + sums.bytes(),
+            Self::Gauge(columns) => size_of_val(&**columns) + columns.bytes(),
         }
+    }
+}
+
+impl<'a> GaugeColumns<'a> {
+    fn read(form: u8, reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
+        let integers = |reader: &mut Reader<'a>| IntegerColumn::read_exactly(reader, rows);
+        let floats = |reader: &mut Reader<'a>| FloatColumn::read_exactly(reader, rows);
+        if form == PREDICTED {
+            let counts = integers(reader)?;
+            let columns = PredictedColumns::read(reader, rows)?;
+            let numbers = GaugeNumbers::Predicted(Box::new(columns));
+            return Ok(Self { counts, numbers, last_offset: integers(reader)? });
+        }
+        let sums = SumColumns::read(form, reader, rows)?;
+        let counts = integers(reader)?;
+        let (min, max, last) = (floats(reader)?, floats(reader)?, floats(reader)?);
+        let numbers = GaugeNumbers::Alone(Box::new(AloneColumns { sums, min, max, last }));
+        Ok(Self { counts, numbers, last_offset: integers(reader)? })
+    }
+
+    fn bytes(&self) -> usize {
+        let Self { counts, numbers, last_offset } = self;
+        counts.bytes() + numbers.bytes() + last_offset.bytes()
     }
 }
 
 impl GaugeNumbers<'_> {
     fn bytes(&self) -> usize {
         match self {
-            Self::Alone { sums, min, max, last } => {
-                sums.bytes() + min.bytes() + max.bytes() + last.bytes()
+            Self::Alone(columns) => {
+                let AloneColumns { sums, min, max, last } = &**columns;
+                let floats = [min, max, last].into_iter().map(FloatColumn::bytes).sum::<usize>();
+                size_of_val(&**columns) + sums.bytes() + floats
             }
-            Self::Predicted(columns) => columns.bytes(),
+            Self::Predicted(columns) => size_of_val(&**columns) + columns.bytes(),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! A decoded page of cells. Columns stay as they are stored, and a cell is put together when it is
 //! read: a query of a few series reads a few of the thousands of rows of a page.
 
-use super::cell_columns::{CellColumns, DecimalSums, GaugeNumbers, SumColumns};
+use super::cell_columns::{
+    AloneColumns, CellColumns, DecimalSums, GaugeColumns, GaugeNumbers, SumColumns,
+};
 use super::cells::CellColumn;
 use super::predicted::{Decoded as Predicted, PredictedColumns};
 use crate::cast::integer_part;
@@ -75,11 +77,12 @@ impl CellPage {
             }
             _ => rows.min(rows_of_page),
         };
-        self.is_gauge = matches!(columns, CellColumns::Gauge { .. });
+        self.is_gauge = matches!(columns, CellColumns::Gauge(_));
         match columns {
             CellColumns::Sums(sums) if wanted.sum => self.load_sums(page, rows, sums, runs)?,
             CellColumns::Sums(_) => {}
-            CellColumns::Gauge { counts, numbers, last_offset } => {
+            CellColumns::Gauge(gauge) => {
+                let GaugeColumns { counts, numbers, last_offset } = &**gauge;
                 let predicts = wanted.sum && matches!(numbers, GaugeNumbers::Predicted(_));
                 if wanted.count || predicts {
                     counts.prefix(page, rows, &mut self.counts)?;
@@ -102,7 +105,8 @@ impl CellPage {
         runs: &Runs,
     ) -> CodecResult<()> {
         match numbers {
-            GaugeNumbers::Alone { sums, min, max, last } => {
+            GaugeNumbers::Alone(columns) => {
+                let AloneColumns { sums, min, max, last } = &**columns;
                 if wanted.sum {
                     self.load_sums(page, rows, sums, runs)?;
                 }

@@ -96,11 +96,10 @@ impl OpenedBlock {
         }
     }
 
-    /// Returns whether the samples of a series are decoded without those before them, once these
-    /// were decoded.
-    pub(crate) fn has_stops(&self) -> bool {
+    /// Returns whether the samples of a series are decoded without those before them.
+    pub(crate) fn has_noted_stops(&self) -> bool {
         match self.block.borrow_dependent() {
-            Opened::Points(points) => points.has_stops(),
+            Opened::Points(points) => points.has_noted_stops(),
             Opened::Cells(_) => false,
         }
     }

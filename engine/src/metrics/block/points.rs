@@ -94,8 +94,8 @@ impl<'a> OpenedPoints<'a> {
     }
 
     /// Returns whether the rows of a series are decoded without those before them.
-    pub(super) fn has_stops(&self) -> bool {
-        self.values.has_stops()
+    pub(super) fn has_noted_stops(&self) -> bool {
+        self.values.has_noted_stops()
     }
 }
 
@@ -300,7 +300,7 @@ impl<'a> PointBlock<'a> {
 
     /// Returns whether the rows of a series are decoded without those before them.
     fn reads_from_stops(&self) -> bool {
-        self.expected == Expected::Few && self.opened.has_stops()
+        self.expected == Expected::Few && self.opened.values.has_stops()
     }
 
     /// Decodes some rows of one page, or of two.

@@ -66,7 +66,7 @@ impl Plan {
             && !self.tasks.iter().any(is_shared)
             && self.block_bytes(&|_| true) <= opened.query_bytes_max();
         if self.keeps_open {
-            let opening = |key: &BlockKey| match opened.has_stops(key) {
+            let opening = |key: &BlockKey| match opened.has_noted_stops(key) {
                 None => Opening::Closed,
                 Some(true) if self.reads_few => Opening::WithStops,
                 Some(_) => Opening::Open,
@@ -94,7 +94,7 @@ impl Plan {
             let tables = SERIES_WORK * u64::from(block.series);
             let checksum = u64::from(block.bytes) / UNIT_BYTES;
             match opening(&block.key) {
-                Opening::Closed => PAGE_WORK + tables + checksum,
+                Opening::Closed => PAGE_WORK + code_work(block) + tables + checksum,
                 Opening::Open => PAGE_WORK + tables,
                 Opening::WithStops => STOP_WORK + tables,
             }
@@ -125,15 +125,25 @@ enum Opening {
 
 /// Bytes of a series in the tables of an opened block: its id, rows, times and first values.
 const SERIES_BYTES: u64 = 128;
+/// Bytes of the table of the code of a column.
+const CODE_BYTES: u64 = 20 << 10;
 
 fn opened_bytes(block: &BlockInfo) -> u64 {
-    u64::from(block.bytes) + SERIES_BYTES * u64::from(block.series)
+    u64::from(block.bytes) + SERIES_BYTES * u64::from(block.series) + CODE_BYTES
+}
+
+fn code_work(block: &BlockInfo) -> u64 {
+    if block.rows >= LONG_COLUMN_ROWS { CODE_WORK } else { 0 }
 }
 
 /// Units of work of a run of the head: its series are searched.
 const RUN_WORK: u64 = 256;
 /// Units of work of a block of which a page is decoded.
 const PAGE_WORK: u64 = PAGE_ROWS as u64;
+/// Units of work of making the table of the code of a long column, and the rows from which on a
+/// column is long.
+const CODE_WORK: u64 = 2 * PAGE_WORK;
+const LONG_COLUMN_ROWS: u32 = 32_768;
 /// Units of work of a block that is decoded from the last stop before the rows of interest on. The
 /// first read of a page takes more: it finds the stops.
 const STOP_WORK: u64 = PAGE_WORK / 8;

@@ -73,6 +73,10 @@ pub(super) fn run<A: Accumulator>(
     let bytes_to_open = usize::try_from(plan.bytes_to_open).unwrap_or(usize::MAX);
     let copies = plan.keeps_open.then(|| in_progress.borrow(bytes_to_open).ok()).flatten();
     let keeps_open = copies.is_some();
+    if plan.keeps_open && !keeps_open && brief::is_brief() {
+        // Blocks that are open would be opened once more.
+        return Err(brief::exceed());
+    }
     let stats = Mutex::new(QueryStats { quarantined: plan.quarantined, ..QueryStats::default() });
     let work_on = |tasks: &Tasks| -> Result<A> {
         let mut accumulator = new();

@@ -286,15 +286,16 @@ impl MarkFile {
         }
         let mut options = File::options();
         let file = options.write(true).create(true).truncate(false).open(path)?;
-        for offset in SLOTS {
+        // Until it is cut off, the slot of earlier versions counts too.
+        let has_earlier = file.metadata()?.len() > EARLIER_SLOT;
+        for offset in SLOTS.into_iter().chain(has_earlier.then_some(EARLIER_SLOT)) {
             file.write_all_at(&slot(self.mark), offset)?;
         }
         // A power loss may revert later writes to the file, but must not remove the file or the
         // base, by which logs started from now on are judged.
         file.sync_all()?;
-        if file.metadata()?.len() > EARLIER_SLOT {
-            file.set_len(FILE_BYTES)?;
-            file.sync_all()?;
+        if has_earlier && let Err(error) = file.set_len(FILE_BYTES) {
+            tracing::warn!(%error, "cannot cut off a mark of an earlier version, which is harmless");
         }
         let mut dirs = path.ancestors().skip(1).take(2);
         dirs.try_for_each(sync_dir)?;
