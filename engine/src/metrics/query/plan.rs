@@ -126,7 +126,7 @@ enum Opening {
 /// Bytes of a series in the tables of an opened block: its id, rows, times and first values.
 const SERIES_BYTES: u64 = 128;
 /// Bytes of the table of the code of a column.
-const CODE_BYTES: u64 = 20 << 10;
+const CODE_BYTES: u64 = 24 << 10;
 
 fn opened_bytes(block: &BlockInfo) -> u64 {
     u64::from(block.bytes) + SERIES_BYTES * u64::from(block.series) + CODE_BYTES
