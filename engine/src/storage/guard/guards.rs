@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 
-use super::small_file::{self, SmallGuards};
+use super::limits::SMALL_GUARD_BYTES_MAX;
+use super::small_file::SmallGuards;
 use super::table_guard::{Health, Repair, TableGuard, is_end_whole_by};
 use crate::dir_sync::sync_dir;
 
@@ -240,7 +241,7 @@ impl Change<'_> {
     pub(in super::super) fn move_small(&mut self) -> io::Result<()> {
         for number in self.guards.with_own_file()? {
             let path = self.guards.own_file(number);
-            if fs::metadata(&path)?.len() > small_file::GUARD_BYTES_MAX as u64 {
+            if fs::metadata(&path)?.len() > SMALL_GUARD_BYTES_MAX as u64 {
                 continue;
             }
             let guard = TableGuard::decode(&fs::read(&path)?);
@@ -451,7 +452,7 @@ mod tests {
         }
         let shared = fs::read(guards_dir.join("SMALL")).unwrap();
         fs::remove_file(guards_dir.join("SMALL")).unwrap();
-        // Also as a kill leaves them, after the shared file was written and before they are removed.
+        // Also as a kill leaves them: the shared file is written, and they are not removed yet.
         for killed in [false, true] {
             let again: Vec<_> = [1, 3].map(|n| Guards::new(dir.path()).own_file(n)).into();
             let kept: Vec<_> = again.iter().map(|path| fs::read(path).unwrap()).collect();

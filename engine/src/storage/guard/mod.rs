@@ -12,6 +12,7 @@
 //! which lists the tables.
 
 mod guards;
+mod limits;
 mod manifest_copy;
 mod small_file;
 mod table_guard;

@@ -5,8 +5,8 @@
 //! nearly the same words, so their guards compress well together.
 //!
 //! ```text
-//! DB/guards/SMALL: "TTSMALL1" │ XXH3-64 of the rest: u64 │ compressed with Zstandard: of each table
-//!                  its number: u64 │ bytes of its guard: u32 │ the guard as in a file of its own
+//! DB/guards/SMALL: "TTSMALL1" │ XXH3-64 of the rest: u64 │ compressed with Zstandard: of each
+//!       table its number: u64 │ bytes of its guard: u32 │ the guard as in a file of its own
 //! ```
 //!
 //! The file is replaced as a whole. One that is damaged protects nothing; its guards are made
@@ -19,26 +19,21 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::table_guard::{PARITIES_MIN, SECTOR_BYTES, SUMS_OFFSET, TableGuard};
+use super::limits::{SMALL_GUARD_BYTES_MAX, SMALL_TABLE_BYTES_MAX};
+use super::table_guard::TableGuard;
 
 /// Name of the file in the directory of the guards.
 pub(super) const NAME: &str = "SMALL";
 /// Name of the file until it is complete.
 const NEW_NAME: &str = "SMALL.new";
 const MAGIC: &[u8; 8] = b"TTSMALL1";
-/// Bytes of the longest table whose guard is in the file.
-const TABLE_BYTES_MAX: u64 = 16 << 10;
 /// Guards in the file: about as many small tables as the keyspaces have before RocksDB compacts
 /// them. The file is rewritten for each change; further guards have files of their own.
 const GUARDS_MAX: usize = 64;
-/// Bytes of the longest guard in the file.
-pub(super) const GUARD_BYTES_MAX: usize = SUMS_OFFSET as usize
-    + TABLE_BYTES_MAX as usize / SECTOR_BYTES * 4
-    + PARITIES_MIN * SECTOR_BYTES;
 /// Bytes before each guard in the file.
 const ENTRY_BYTES: usize = 8 + 4;
 /// Bytes of all entries.
-const CONTENTS_BYTES_MAX: usize = GUARDS_MAX * (ENTRY_BYTES + GUARD_BYTES_MAX);
+const CONTENTS_BYTES_MAX: usize = GUARDS_MAX * (ENTRY_BYTES + SMALL_GUARD_BYTES_MAX);
 /// Level of Zstandard: higher ones gain nothing, since half of the contents is noise.
 const COMPRESSION: i32 = 9;
 
@@ -86,7 +81,7 @@ impl SmallGuards {
     /// Adds the guard of a table. Returns it if the table is too large, or the file has no space.
     pub(super) fn add(&mut self, number: u64, guard: TableGuard) -> Result<(), TableGuard> {
         let has_space = self.0.len() < GUARDS_MAX || self.0.contains_key(&number);
-        if guard.table_bytes() > TABLE_BYTES_MAX || !has_space {
+        if guard.table_bytes() > SMALL_TABLE_BYTES_MAX as u64 || !has_space {
             return Err(guard);
         }
         self.0.insert(number, guard);
@@ -107,7 +102,7 @@ impl SmallGuards {
         for (number, guard) in &self.0 {
             let guard = guard.encode();
             let Ok(bytes) = u32::try_from(guard.len()) else {
-                unreachable!("the guard of a small table has at most {GUARD_BYTES_MAX} bytes")
+                unreachable!("the guard of a small table has at most {SMALL_GUARD_BYTES_MAX} bytes")
             };
             contents.extend_from_slice(&number.to_le_bytes());
             contents.extend_from_slice(&bytes.to_le_bytes());
@@ -186,7 +181,7 @@ mod tests {
             [MAGIC, &xxh3_64(&packed).to_le_bytes()[..], &packed].concat()
         };
         assert_eq!(SmallGuards::decode(&file(&[])), Some(SmallGuards::default()));
-        let large = vec![1; TABLE_BYTES_MAX as usize + 1];
+        let large = vec![1; SMALL_TABLE_BYTES_MAX + 1];
         let large = TableGuard::of(&mut &*large, large.len() as u64).unwrap().encode();
         let of_large = [&[7; 8], &(large.len() as u32).to_le_bytes()[..], &large].concat();
         for contents in [vec![1], vec![0; 12], vec![0; CONTENTS_BYTES_MAX + 1], of_large] {

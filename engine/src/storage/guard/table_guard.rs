@@ -11,19 +11,17 @@ use std::os::unix::fs::FileExt;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Unit of verification and repair: what disks typically lose at once.
-pub(super) const SECTOR_BYTES: usize = 4 << 10;
+use super::limits::{HEAD_BYTES, PARITIES_MIN, SECTOR_BYTES};
+
 /// Sectors per parity sector: a guard takes less than a hundredth of its table.
 const SECTORS_PER_PARITY: usize = 128;
-/// Parity sectors of a small table: two, so that damage may span two sectors.
-pub(super) const PARITIES_MIN: usize = 2;
 /// Bytes of a table that are read at a time: whole sectors.
 const READ_BYTES: usize = 64 * SECTOR_BYTES;
 const MAGIC: &[u8; 8] = b"TTGUARD1";
 /// Offset of the table's length in a guard.
 const TABLE_BYTES_OFFSET: u64 = 16;
 /// Offset of the checksums of the sectors.
-pub(super) const SUMS_OFFSET: u64 = 24;
+const SUMS_OFFSET: u64 = HEAD_BYTES as u64;
 /// Sectors at the end of a table that contain its properties, metaindex and footer.
 const END_SECTORS: u64 = 4;
 
