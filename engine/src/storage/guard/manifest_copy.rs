@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! "TTMANIF1" │ XXH3-64 of the rest: u64 │ bytes of the manifest: u64 │ the manifest, compressed
-//! with Zstandard; if it is longer than 64 KB, and in copies of earlier versions: the manifest │ its
-//! XXH3-64: u64
+//! with Zstandard; if it is longer than 64 KB, and in copies of earlier versions: the manifest │
+//! its XXH3-64: u64
 //! ```
 
 use std::fs::{self, File};
