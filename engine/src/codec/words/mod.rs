@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Codes of consecutive values have no steps, and pages of
-//! [similar length](super::paged::put_similar_pages). Those by costs have [costs](costs) of the
+//! [similar length](super::paged::put_similar_pages). Those by costs have [costs] of the
 //! values instead of the bits of words, which is smaller for many words.
 //!
 //! Values are numbered from the lowest. A word is a number whose digits, in base `values`, are the
