@@ -292,14 +292,14 @@ impl<'a> FloatColumn<'a> {
 
     /// Returns whether [`Self::some`] decodes few rows besides those that are wanted, at the latest
     /// when it is called again.
-    pub(crate) fn has_stops(&self) -> bool {
-        !matches!(self.form, Form::Parts(_)) && self.body.has_stops()
+    pub(crate) fn may_have_stops(&self) -> bool {
+        !matches!(self.form, Form::Parts(_)) && self.body.may_have_stops()
     }
 
     /// Returns whether [`Self::some`] decodes few rows besides those that are wanted: reads before
     /// have noted stops.
     pub(crate) fn has_noted_stops(&self) -> bool {
-        self.has_stops() && self.body.has_noted_stops()
+        self.may_have_stops() && self.body.has_noted_stops()
     }
 
     /// Decodes `rows`, which are in one page or in two that follow each other, of a column that was
@@ -311,7 +311,7 @@ impl<'a> FloatColumn<'a> {
         runs: &Runs,
         out: &mut FloatPage,
     ) -> CodecResult<usize> {
-        if self.has_stops()
+        if self.may_have_stops()
             && let Some(first) = self.body.some(rows.clone(), runs, &mut out.integers)?
         {
             self.finish(first, out)?;

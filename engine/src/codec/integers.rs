@@ -254,7 +254,7 @@ impl<'a> IntegerColumn<'a> {
     }
 
     /// Returns whether decoding can begin in the middle of a page: [`Self::some_running_sums`].
-    pub(super) fn has_stops(&self) -> bool {
+    pub(super) fn may_have_stops(&self) -> bool {
         matches!(self.body, Body::Words(_))
     }
 

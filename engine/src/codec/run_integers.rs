@@ -128,8 +128,8 @@ impl<'a> RunIntegers<'a> {
     }
 
     /// Returns whether [`Self::some`] may decode rows without those before them.
-    pub(super) fn has_stops(&self) -> bool {
-        self.firsts.is_some() && self.body.has_stops()
+    pub(super) fn may_have_stops(&self) -> bool {
+        self.firsts.is_some() && self.body.may_have_stops()
     }
 
     /// Returns whether [`Self::some`] decodes any rows without those before them.

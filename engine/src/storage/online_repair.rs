@@ -156,7 +156,10 @@ impl Store {
             }
         }
         // Guards that were made count in any case: made again later, they could certify damage.
-        change.store().map_err(storing)?;
+        if let Err(error) = change.store() {
+            *guarded = self.guards.guarded().map_err(storing)?;
+            return Err(storing(error));
+        }
         guarded.retain(|number| live.contains(number));
         guarded.extend(made);
         if let Some(error) = failed {

@@ -396,6 +396,25 @@ proptest! {
             for page in 0..3 {
                 check_prefixes(&pages, page, PAGE_ROWS);
             }
+            check_from_stops(&pages, rows.len());
+        }
+    }
+}
+
+/// Checks that reads from stops, which earlier ones have noted, agree with those of whole pages
+/// wherever both decode.
+fn check_from_stops(pages: &WordPages<'_>, rows: usize) {
+    let runs = Runs::new([700, rows - 700]);
+    let mut whole = vec![0; PAGE_ROWS];
+    for (from, length) in [(700, 290), (700, 100), (0, 999), (0, 700), (700, 1200), (0, 256)] {
+        let (first, starts) = runs.starts_at(from, &[5, -9]).unwrap();
+        let mut out = vec![0; length];
+        let from_stops = pages.some_running_sums(first, &starts, &mut out);
+        let page_starts = runs.starts(0, &[5, -9]).unwrap();
+        let is_whole = pages.running_sums(0, &page_starts, &mut whole).is_ok();
+        if is_whole && matches!(from_stops, Ok(true)) {
+            let same = length.min(PAGE_ROWS - first);
+            assert_eq!(out[..same], whole[first..first + same], "{length} rows from {from} on");
         }
     }
 }

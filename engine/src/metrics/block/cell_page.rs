@@ -5,9 +5,7 @@ use super::cell_columns::{
     AloneColumns, CellColumns, DecimalSums, GaugeColumns, GaugeNumbers, SumColumns,
 };
 use super::cells::CellColumn;
-use super::predicted::{Decoded as Predicted, PredictedColumns};
-use crate::cast::integer_part;
-use crate::codec::decimals::{SCALE_MAX, power_of_ten};
+use super::predicted::{Decoded as Predicted, PredictedColumns, units_of};
 use crate::codec::floats::{FloatColumn, FloatPage};
 use crate::codec::runs::Runs;
 use crate::codec::{CodecError, CodecResult};
@@ -166,9 +164,7 @@ impl CellPage {
                 column.prefix(page, rows, runs, &mut decimals.floats)?;
                 decimals.are_floats = true;
                 decimals.convert()?;
-                decimals.units = decimals.floats.scale.map_or(0, |scale| {
-                    i128::from(integer_part(power_of_ten(SCALE_MAX.saturating_sub(scale))))
-                });
+                decimals.units = decimals.floats.scale.map_or(0, units_of);
             }
             DecimalSums::Units { low, high } => {
                 low.prefix(page, rows, &mut decimals.low)?;

@@ -84,13 +84,24 @@ pub(crate) fn read_all(bytes: &[u8]) {
     let key = BlockKey { tier: Tier::Raw, day: 0, metric: MetricId(0), sequence: 0 };
     let (start, end) = (i64::MIN, i64::MAX);
     if let Ok((_, mut block)) = PointBlock::open(key, bytes, |_, _| Ok(Default::default())) {
-        for index in 0..block.series().len() {
-            let _outcome = block.append(index, (start, end), &mut Vec::new(), &mut Vec::new());
+        let append = |block: &mut PointBlock<'_>, index, range| {
+            let _outcome = block.append(index, range, &mut Vec::new(), &mut Vec::new());
+        };
+        (0..block.series().len()).for_each(|index| append(&mut block, index, (start, end)));
+        // Again in parts, the later first: from stops where there are any.
+        block.expect_few();
+        for index in (0..block.series().len()).rev() {
+            append(&mut block, index, (0, end));
+            append(&mut block, index, (start, 0));
         }
     }
     if let Ok((_, mut block)) = CellBlock::open(key, bytes) {
-        for index in 0..block.series().len() {
-            let _outcome = block.read(index, start, end, CellColumn::ALL, |_, _| {});
+        let none = CellColumn::default();
+        let (sum, max) = (CellColumn { sum: true, ..none }, CellColumn { max: true, ..none });
+        for wanted in [max, sum, CellColumn::ALL] {
+            for index in 0..block.series().len() {
+                let _outcome = block.read(index, start, end, wanted, |_, _| {});
+            }
         }
     }
     merge_all::<Distribution>(key, bytes, (start, end));

@@ -300,7 +300,7 @@ impl<'a> PointBlock<'a> {
 
     /// Returns whether the rows of a series are decoded without those before them.
     fn reads_from_stops(&self) -> bool {
-        self.expected == Expected::Few && self.opened.values.has_stops()
+        self.expected == Expected::Few && self.opened.values.may_have_stops()
     }
 
     /// Decodes some rows of one page, or of two.

@@ -113,7 +113,7 @@ fn scale_of_sums(cells: &[NumberCell], mut scale: u8) -> Option<u8> {
 }
 
 /// Returns the units of a sum, of 1e-9, in an integer of a scale.
-fn units_of(scale: u8) -> i128 {
+pub(super) fn units_of(scale: u8) -> i128 {
     i128::from(integer_part(power_of_ten(SCALE_MAX.saturating_sub(scale))))
 }
 

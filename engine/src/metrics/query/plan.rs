@@ -58,7 +58,7 @@ impl Plan {
     }
 
     /// Determines what opening takes, and whether blocks stay open: if they are few enough not to
-    /// replace what other queries keep open, and no two tasks read one.
+    /// replace what other queries keep open, and none is divided among tasks.
     fn consider_opened(&mut self, kind: MetricType, opened: &OpenedBlocks) {
         self.opening_work = self.work_to_open(&|_| Opening::Closed);
         let is_shared = |task: &Task| matches!(task, Task::Overlapping { shares: 2.., .. });
