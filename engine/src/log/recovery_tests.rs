@@ -73,6 +73,39 @@ fn a_torn_end_is_not_damage() {
 }
 
 #[test]
+fn a_write_cut_before_zeros_written_ahead_is_not_damage() {
+    for ahead in [0, 1, 4_096] {
+        let Segment { mut bytes, frames } = single_write();
+        let end = bytes.len();
+        bytes.resize(end + ahead, 0);
+        for cut in frames[1]..end {
+            let mut left = bytes.clone();
+            left[cut..].fill(0);
+            let (records, scanned) = read_segment(&left);
+            let intact = if cut < frames[2] { 1 } else { 2 };
+            assert_eq!(records, ["first", "second"][..intact], "cut at {cut}, {ahead} zeros");
+            assert_eq!((scanned.next.0, scanned.damage), (intact as u64 + 1, vec![]), "at {cut}");
+        }
+    }
+}
+
+#[test]
+fn a_write_cut_after_it_was_acknowledged_is_damage() {
+    let Segment { bytes, frames } = single_write();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("{:020}.log", 1));
+    for cut in frames[2]..bytes.len() {
+        let mut left = [&bytes[..cut], &[0; 64][..]].concat();
+        left.resize(bytes.len() + 4_096, 0);
+        fs::write(&path, &left).unwrap();
+        let bounds = SegmentBounds { next_first: None, acknowledged: Some(Lsn(3)) };
+        let scanned = scan(&path, bounds, |_, _| Ok(())).unwrap();
+        let lost: Vec<_> = scanned.damage.iter().map(|damage| damage.records.clone()).collect();
+        assert_eq!((lost, scanned.torn), (vec![3..4], None), "cut at {cut}");
+    }
+}
+
+#[test]
 fn an_end_of_zeros_is_not_damage() {
     let Segment { bytes, .. } = single_write();
     // The length of the file was on disk before its bytes.

@@ -38,6 +38,8 @@
 //! zeros up to the end of the file                                 not written yet
 //! less than a frame's header                                      torn
 //! a header whose part in one sector is all zeros                  torn
+//! a header or payload with a zero at its end, and only zeros      torn
+//!   from there to the end of the file
 //! an intact header, and a payload cut by the end of the file      torn
 //! an intact header, and a payload with more zero sectors          torn
 //!   than the header says
@@ -263,7 +265,7 @@ pub(super) struct Frame<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Payload<'a> {
     Intact(&'a [u8]),
-    /// The file ends before its end, or it lacks sectors.
+    /// The file ends before its end, the write ended before it, or it lacks sectors.
     Torn,
     Damaged,
 }
@@ -294,6 +296,7 @@ fn frame(bytes: &[u8], at: usize, salt: Salt) -> Option<Frame<'_>> {
         None => Payload::Torn,
         Some(payload) if salt.sum(payload) == payload_sum => Payload::Intact(payload),
         Some(payload) if zero_sectors(payload, at + FRAME_HEADER_BYTES) > zeros => Payload::Torn,
+        Some(_) if is_cut_within(bytes, FRAME_HEADER_BYTES + length) => Payload::Torn,
         Some(_) => Payload::Damaged,
     };
     Some(Frame {
@@ -335,8 +338,16 @@ pub(super) fn is_torn_header(file: &[u8], at: usize, header: Option<SegmentHeade
     match bytes.get(..length) {
         None => true,
         Some(header) if version_1 && header.starts_with(&MARKER_1) => is_cut_1(bytes),
-        Some(header) => zero_sectors(header, at) > 0,
+        Some(header) => zero_sectors(header, at) > 0 || is_cut_within(bytes, length),
     }
+}
+
+/// Returns whether `bytes`, which extend to the end of the file, are what a write leaves that ended
+/// within the first `length` of them: the zeros written ahead follow. A process that is killed may
+/// leave any part of a write, not only whole sectors.
+fn is_cut_within(bytes: &[u8], length: usize) -> bool {
+    let rest = bytes.get(length.saturating_sub(1)..);
+    rest.is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
 /// Returns whether a frame of version 1 extends beyond the end of the file. It does not if only its
