@@ -22,6 +22,12 @@ pub const BLOCK_ROWS_FULL: usize = 1 << 16;
 /// The most rows of a block of a metric: one below [`BLOCK_ROWS_FULL`] accepts up to as many of one
 /// more series. Decoders refuse more.
 pub const BLOCK_ROWS_MAX: usize = 2 * BLOCK_ROWS_FULL;
+/// Rows at which a merged block of points, or of their cells, accepts no further series if its
+/// series are long: what each block has besides its rows is shared by more of them.
+pub const BLOCK_ROWS_SHARE_MAX: usize = BLOCK_ROWS_MAX / 8 * 7;
+/// Rows per series from which the series of a block are long. In a block of many short series a
+/// query that reads one of them looks at the ids of all.
+pub const LONG_SERIES_ROWS: usize = 1 << 9;
 /// Events of a block: positions are 16-bit.
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
 /// Bytes of the strings of a block's events, every occurrence counted: the memory that compacting a

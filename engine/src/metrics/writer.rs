@@ -8,6 +8,7 @@ use super::times::TimePageWriter;
 use crate::codec::integers::Effort;
 use crate::codec::verified::encode_verified;
 use crate::codec::{CodecError, CodecResult};
+use crate::limits::{BLOCK_ROWS_FULL, BLOCK_ROWS_SHARE_MAX};
 use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
 
 /// A block that is not on disk yet.
@@ -38,6 +39,8 @@ pub(crate) struct BlockWriter<'s, B> {
     origin: BlockOrigin<'s>,
     tier: Tier,
     window: TimeRange,
+    /// The rows at which a block of long series is full.
+    share: usize,
     builder: B,
     blocks: Vec<NewBlock>,
     /// The most bytes that encoding a block has taken.
@@ -46,7 +49,22 @@ pub(crate) struct BlockWriter<'s, B> {
 
 impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     pub(crate) fn new(origin: BlockOrigin<'s>, tier: Tier, window: TimeRange) -> Self {
-        Self { origin, tier, window, builder: B::default(), blocks: Vec::new(), encoding_bytes: 0 }
+        Self {
+            origin,
+            tier,
+            window,
+            share: BLOCK_ROWS_FULL,
+            builder: B::default(),
+            blocks: Vec::new(),
+            encoding_bytes: 0,
+        }
+    }
+
+    /// Divides about `rows` rows evenly among as few blocks as can be, if their series are long.
+    pub(crate) fn dividing(mut self, rows: u64) -> Self {
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX).max(1);
+        self.share = rows.div_ceil(rows.div_ceil(BLOCK_ROWS_SHARE_MAX));
+        self
     }
 
     /// Adds rows of a series; times ascend and are within the window. Rows that do not fit continue
@@ -59,11 +77,11 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     ) -> CodecResult<()> {
         let (mut times, mut rows) = (times, rows);
         while !rows.is_empty() {
-            let mut accepted = self.builder.fits(series, rows);
+            let mut accepted = self.builder.fits(series, rows, self.share);
             if accepted == 0 {
                 self.close()?;
                 // An empty block accepts at least one row.
-                accepted = self.builder.fits(series, rows).max(1);
+                accepted = self.builder.fits(series, rows, self.share).max(1);
             }
             let (fitting, rest) = rows.split_at(accepted.min(rows.len()));
             let (fitting_times, rest_times) = times.split_at(fitting.len());
@@ -155,12 +173,13 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::BLOCK_ROWS_MAX;
+    use crate::limits::{BLOCK_ROWS_MAX, LONG_SERIES_ROWS};
     use crate::metrics::block::{PointBlock, PointBlockBuilder};
     use crate::metrics::times::find_new;
 
-    #[test]
-    fn blocks_with_the_maximum_number_of_rows_are_readable() {
+    /// Returns the rows of the blocks into which series are cut, all of which are readable.
+    /// `series` are the numbers of their rows, of which `portion` arrive at a time.
+    fn cut(series: &[usize], share: Option<u64>, portion: usize) -> Vec<usize> {
         let sequence = AtomicU64::new(1);
         let times = TimePageWriter::new(&sequence);
         let origin = BlockOrigin {
@@ -175,22 +194,62 @@ mod tests {
         let window = TimeRange::new(0, 1 << 40);
         let mut writer: BlockWriter<'_, PointBlockBuilder> =
             BlockWriter::new(origin, Tier::Raw, window);
-        let half = BLOCK_ROWS_MAX / 2;
-        let mut written = 0;
-        for (series, rows) in [(1, half - 1), (2, 3 * half), (3, 1)] {
-            let times: Vec<i64> = (0..rows as i64).map(|i| i * 7 + i * i % 5).collect();
+        if let Some(rows) = share {
+            writer = writer.dividing(rows);
+        }
+        for (id, rows) in series.iter().enumerate() {
+            let times: Vec<i64> = (0..*rows as i64).map(|i| i * 7 + i * i % 5).collect();
             let values: Vec<f64> = times.iter().map(|t| *t as f64 / 3.0).collect();
-            writer.push(SeriesId(series), &times, &values).unwrap();
-            written += rows;
+            for (times, values) in times.chunks(portion).zip(values.chunks(portion)) {
+                writer.push(SeriesId(id as u32 + 1), times, values).unwrap();
+            }
         }
         let blocks = writer.finish().unwrap();
         let pages = times.pages(Effort::Seal).unwrap();
-        let rows: Vec<usize> = blocks.iter().map(|block| block.info.rows as usize).collect();
-        assert_eq!(rows, [BLOCK_ROWS_MAX - 1, half, half, 1]);
-        assert_eq!(rows.iter().sum::<usize>(), written);
         for NewBlock { info, bytes } in &blocks {
             let find = |page_group, number| find_new(&pages, page_group, number);
             PointBlock::open(info.key, bytes, find).unwrap().1.verify(info).unwrap();
         }
+        let rows: Vec<usize> = blocks.iter().map(|block| block.info.rows as usize).collect();
+        assert_eq!(rows.iter().sum::<usize>(), series.iter().sum::<usize>());
+        rows
+    }
+
+    #[test]
+    fn blocks_with_the_maximum_number_of_rows_are_readable() {
+        let half = BLOCK_ROWS_MAX / 2;
+        let rows = cut(&[half - 1, 3 * half, 1], None, usize::MAX);
+        assert_eq!(rows, [BLOCK_ROWS_MAX - 1, half, half, 1]);
+    }
+
+    #[test]
+    fn long_series_are_divided_evenly() {
+        let series = [4_320; 100];
+        for portion in [usize::MAX, 1_000] {
+            assert_eq!(cut(&series, Some(432_000), portion), [108_000; 4]);
+        }
+        let full = 16 * 4_320;
+        assert_eq!(cut(&series[..20], None, usize::MAX), [full, 86_400 - full]);
+        // A guess that is too high or too low makes uneven blocks, not unreadable ones.
+        assert_eq!(cut(&series[..20], Some(432_000), usize::MAX), [86_400]);
+        assert_eq!(cut(&series[..20], Some(0), usize::MAX), [4_320; 20]);
+    }
+
+    #[test]
+    fn a_series_that_would_exceed_the_maximum_is_cut() {
+        let (full, share) = (BLOCK_ROWS_FULL, BLOCK_ROWS_SHARE_MAX);
+        let left = BLOCK_ROWS_MAX - (share - 1);
+        let series = [full, share - 1 - full, full];
+        for portion in [usize::MAX, 777] {
+            assert_eq!(cut(&series, Some(share as u64), portion), [BLOCK_ROWS_MAX, full - left]);
+        }
+    }
+
+    #[test]
+    fn blocks_of_short_series_are_not_longer() {
+        let (series, count) = (LONG_SERIES_ROWS - 1, 200);
+        let rows = cut(&vec![series; count], Some((series * count) as u64), usize::MAX);
+        let full = BLOCK_ROWS_FULL.next_multiple_of(series);
+        assert_eq!(rows, [full, series * count - full]);
     }
 }

@@ -309,6 +309,8 @@ fn tables(page_bytes: usize, cache: &Cache) -> BlockBasedOptions {
     tables.set_block_size(page_bytes);
     tables.set_index_type(BlockBasedIndexType::BinarySearch);
     tables.set_data_block_index_type(DataBlockIndexType::BinarySearch);
+    // Keys and positions in indexes are stored as differences, but for one in so many.
+    tables.set_index_block_restart_interval(8);
     // Most new documents and receipts are looked up before they exist, and upper-level tables
     // overlap.
     tables.set_bloom_filter(10.0, false);

@@ -5,7 +5,7 @@ use super::info::BlockInfo;
 use super::rows::RowsBuilder;
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
-use crate::limits::BLOCK_ROWS_FULL;
+use crate::limits::{BLOCK_ROWS_FULL, BLOCK_ROWS_MAX, LONG_SERIES_ROWS};
 use crate::metrics::times::TimePageWriter;
 use crate::model::SeriesId;
 
@@ -22,10 +22,11 @@ pub(crate) trait BlockBuilder: Default {
     fn rows(&self) -> &RowsBuilder;
 
     /// Returns how many of `rows`, the remaining rows of a series, the block accepts: 0 when it
-    /// must be closed first; at least 1 when it is empty and `rows` is not. The cut does not depend
-    /// on the size of the portions a series arrives in.
-    fn fits(&self, series: SeriesId, rows: &[Self::Row]) -> usize {
-        rows_that_fit(self.rows(), series, rows.len())
+    /// must be closed first; at least 1 when it is empty and `rows` is not. A block of numbers
+    /// accepts a further long series below `share` rows. The cut does not depend on the size of the
+    /// portions a series arrives in.
+    fn fits(&self, series: SeriesId, rows: &[Self::Row], share: usize) -> usize {
+        rows_that_fit(self.rows(), series, rows.len(), share)
     }
 
     /// Returns the approximate size in memory, in bytes.
@@ -51,11 +52,27 @@ pub(crate) trait BlockBuilder: Default {
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()>;
 }
 
-/// Returns how many of `more` further rows of a series fit into a block that has `rows`.
-pub(super) fn rows_that_fit(rows: &RowsBuilder, series: SeriesId, more: usize) -> usize {
+/// Returns how many of `more` further rows of a series fit into a block that has `rows`, and is
+/// full at `share` rows if its series are long.
+pub(super) fn rows_that_fit(
+    rows: &RowsBuilder,
+    series: SeriesId,
+    more: usize,
+    share: usize,
+) -> usize {
+    let of_series = |before: usize| BLOCK_ROWS_FULL.min(BLOCK_ROWS_MAX.saturating_sub(before));
     match rows.rows_of_last(series) {
-        Some(present) => more.min(BLOCK_ROWS_FULL.saturating_sub(present)),
-        None if rows.rows() >= BLOCK_ROWS_FULL => 0,
-        None => more.min(BLOCK_ROWS_FULL),
+        Some(present) => {
+            let left = of_series(rows.rows() - present).saturating_sub(present);
+            more.min(left)
+        }
+        None if rows.rows() >= full_at(rows, share) => 0,
+        None => more.min(of_series(rows.rows())),
     }
+}
+
+/// Returns the rows at which a block accepts no further series.
+fn full_at(rows: &RowsBuilder, share: usize) -> usize {
+    let are_long = rows.rows() >= rows.series().len().saturating_mul(LONG_SERIES_ROWS);
+    if are_long { share } else { BLOCK_ROWS_FULL }
 }

@@ -21,7 +21,7 @@ use crate::codec::frame::FrameKind;
 use crate::codec::integers::Effort;
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
-use crate::limits::BLOCK_ENTRIES_MAX;
+use crate::limits::{BLOCK_ENTRIES_MAX, BLOCK_ROWS_FULL};
 use crate::metrics::times::TimePageWriter;
 use crate::model::SeriesId;
 use crate::sketch::Distribution;
@@ -139,13 +139,13 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
         2 * self.bytes()
     }
 
-    fn fits(&self, series: SeriesId, cells: &[S]) -> usize {
+    fn fits(&self, series: SeriesId, cells: &[S], _share: usize) -> usize {
         let mut entries = self.entries;
         let fits = |cell: &&S| {
             entries += cell.entries();
             entries <= BLOCK_ENTRIES_MAX
         };
-        let rows = rows_that_fit(&self.rows, series, cells.len());
+        let rows = rows_that_fit(&self.rows, series, cells.len(), BLOCK_ROWS_FULL);
         cells.iter().take(rows).take_while(fits).count()
     }
 
@@ -377,13 +377,14 @@ mod tests {
         let (mut rest, mut start, mut blocks) = (cells, 0, Vec::new());
         while !rest.is_empty() {
             let mut builder = SketchBlockBuilder::default();
-            let (accepted, remaining) = rest.split_at(builder.fits(SeriesId(1), rest));
+            let (accepted, remaining) =
+                rest.split_at(builder.fits(SeriesId(1), rest, BLOCK_ROWS_FULL));
             let starts: Vec<i64> = (start..).step_by(60_000).take(accepted.len()).collect();
             builder.push(SeriesId(1), &starts, accepted);
             assert!(builder.entries <= BLOCK_ENTRIES_MAX && !accepted.is_empty());
             if !remaining.is_empty() {
                 assert_eq!(
-                    builder.fits(SeriesId(1), remaining),
+                    builder.fits(SeriesId(1), remaining, BLOCK_ROWS_FULL),
                     0,
                     "the next cell needs another block"
                 );

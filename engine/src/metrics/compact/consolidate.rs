@@ -168,9 +168,10 @@ impl Compaction<'_, '_, '_, '_> {
     /// Compacts gauges or counters whose samples have not expired.
     fn samples(mut self) -> Result<Compacted> {
         let Stretch { window, .. } = self.stretch;
+        let points = self.sources.rows_of(Tier::Raw);
         let mut samples: BlockWriter<'_, PointBlockBuilder> =
-            BlockWriter::new(self.origin, Tier::Raw, window);
-        let rows_max = self.rows_max(Tier::Raw, self.sources.rows_of(Tier::Raw));
+            BlockWriter::new(self.origin, Tier::Raw, window).dividing(points);
+        let rows_max = self.rows_max(Tier::Raw, points);
         let mut rollups = RollupWriter::new(self.origin, self.tiers, window, (None, rows_max));
         let mut rows = 0;
         while let Some(piece) = self.pieces.next() {

@@ -75,7 +75,8 @@ impl<'s, B: BlockBuilder<Row: Cell>> RollupWriter<'s, B> {
         (base, rows_max): (Option<Tier>, u64),
     ) -> Self {
         let new = |tier: &Tier| {
-            let writer = BlockWriter::new(origin, *tier, window);
+            // How many rows the tier will have is not known: its blocks are as long as can be.
+            let writer = BlockWriter::new(origin, *tier, window).dividing(u64::MAX);
             Some(TierWriter {
                 tier: *tier,
                 width: tier.width()?,
