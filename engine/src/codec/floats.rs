@@ -302,6 +302,13 @@ impl<'a> FloatColumn<'a> {
         self.may_have_stops() && self.body.has_noted_stops()
     }
 
+    /// Has reads note stops from now on, where there may be stops.
+    pub(crate) fn note_stops(&self) {
+        if self.may_have_stops() {
+            self.body.note_stops();
+        }
+    }
+
     /// Decodes `rows`, which are in one page or in two that follow each other, of a column that was
     /// encoded with `runs`, and rows before and after them where it takes these. Returns the first
     /// row that was decoded.
@@ -320,6 +327,28 @@ impl<'a> FloatColumn<'a> {
         let page = rows.start / PAGE_ROWS;
         self.prefix(page, rows.end - page * PAGE_ROWS, runs, out)?;
         Ok(page * PAGE_ROWS)
+    }
+
+    /// Decodes `rows`, which are in one page and begin with a run, like [`Self::some`], but no rows
+    /// before them.
+    pub(crate) fn some_of_run(
+        &self,
+        rows: Range<usize>,
+        runs: &Runs,
+        out: &mut FloatPage,
+    ) -> CodecResult<()> {
+        if matches!(self.form, Form::Parts(_)) {
+            let page = rows.start / PAGE_ROWS;
+            let before = rows.start - page * PAGE_ROWS;
+            self.prefix(page, rows.end - page * PAGE_ROWS, runs, out)?;
+            out.integers.drain(..before.min(out.integers.len()));
+            out.floats.drain(..before.min(out.floats.len()));
+            out.integers.truncate(rows.len());
+            out.floats.truncate(rows.len());
+            return Ok(());
+        }
+        self.body.some_of_run(rows.clone(), runs, &mut out.integers)?;
+        self.finish(rows.start, out)
     }
 
     /// Completes the rows of `out`, of which the first is `first_row`, that of a page if values are

@@ -258,9 +258,16 @@ impl<'a> IntegerColumn<'a> {
         matches!(self.body, Body::Words(_))
     }
 
-    /// Returns whether stops were noted by earlier reads, and any row can be read from one.
+    /// Returns whether stops were noted by earlier reads.
     pub(super) fn has_noted_stops(&self) -> bool {
         matches!(&self.body, Body::Words(words) if words.has_noted_stops())
+    }
+
+    /// Has reads note stops from now on, if there may be any.
+    pub(super) fn note_stops(&self) {
+        if let Body::Words(words) = &self.body {
+            words.note_stops();
+        }
     }
 
     /// Decodes like [`Self::running_sums`], but only `rows`, whose first one is the first of
@@ -274,7 +281,27 @@ impl<'a> IntegerColumn<'a> {
         let Body::Words(words) = &self.body else { return Ok(false) };
         let pages_end = (rows.start / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
         out.resize(rows.end.min(self.rows).min(pages_end).saturating_sub(rows.start), 0);
-        words.some_running_sums(rows.start, starts, out)
+        words.some_running_sums(rows.start, starts, out)?;
+        Ok(true)
+    }
+
+    /// Decodes `rows`, which are in one page, into `out`, replacing its contents: from the last stop
+    /// before them where there are stops.
+    pub(crate) fn some(&self, rows: Range<usize>, out: &mut Vec<i64>) -> CodecResult<()> {
+        let page = rows.start / PAGE_ROWS;
+        let before = rows.start - page * PAGE_ROWS;
+        out.resize(rows.end.min(self.rows).saturating_sub(rows.start), 0);
+        match &self.body {
+            Body::Constant(value) => out.fill(*value),
+            Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, rows.start, out),
+            Body::Words(words) => words.some(rows.start, out)?,
+            Body::Pco(_) => {
+                self.prefix(page, rows.end - page * PAGE_ROWS, out)?;
+                out.drain(..before.min(out.len()));
+                out.truncate(rows.len());
+            }
+        }
+        Ok(())
     }
 
     fn resize(&self, page: usize, rows: usize, out: &mut Vec<i64>) {
@@ -358,6 +385,12 @@ mod tests {
                     assert!(out.len() >= rows.min(left.len()), "{rows} rows of page {page}");
                     assert_eq!(out, left[..out.len()], "{rows} rows of page {page}");
                     check_sums(&column, (page, rows), values);
+                }
+                let last = expected.len() - 1;
+                for (from, to) in [(1, 2), (7, 300), (last / 2, last), (last, last + 1)] {
+                    let (from, to) = (from.min(last), to.min(last + 1));
+                    column.some(page * PAGE_ROWS + from..page * PAGE_ROWS + to, &mut out).unwrap();
+                    assert_eq!(out, &expected[from..to], "rows {from}..{to} of page {page}");
                 }
             }
         }

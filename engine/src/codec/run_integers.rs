@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::CodecResult;
 use super::bytes::Reader;
-use super::integers::{self, Effort, IntegerColumn};
+use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use super::lazy_column::LazyColumn;
 use super::runs::Runs;
 
@@ -135,6 +135,35 @@ impl<'a> RunIntegers<'a> {
     /// Returns whether [`Self::some`] decodes any rows without those before them.
     pub(super) fn has_noted_stops(&self) -> bool {
         self.firsts.is_some() && self.body.has_noted_stops()
+    }
+
+    /// Decodes `rows`, which are in one page and begin with a run, into `out`, replacing its
+    /// contents: from the last stop before them where there are stops.
+    pub(crate) fn some_of_run(
+        &self,
+        rows: Range<usize>,
+        runs: &Runs,
+        out: &mut Vec<i64>,
+    ) -> CodecResult<()> {
+        if self.firsts.is_none() {
+            return self.body.some(rows, out);
+        }
+        let page = rows.start / PAGE_ROWS;
+        let first = match self.some(rows.clone(), runs, out)? {
+            Some(first) => first,
+            None => {
+                self.prefix((page, rows.end - page * PAGE_ROWS), runs, out)?;
+                page * PAGE_ROWS
+            }
+        };
+        out.drain(..rows.start.saturating_sub(first).min(out.len()));
+        out.truncate(rows.len());
+        Ok(())
+    }
+
+    /// Has reads note stops from now on.
+    pub(super) fn note_stops(&self) {
+        self.body.note_stops();
     }
 
     /// Decodes `rows`, which are in one page or in two that follow each other, and those before

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! While one group is being synced the next one gathers, so each writer waits for at most two syncs
-//! and the disk performs one operation per group. A record is applied in log order and before its
+//! and the disk performs one operation per group; writers that will be there soon are waited for
+//! ([`super::gathering`]). A record is applied in log order and before its
 //! write is acknowledged: writers can read what was acknowledged to them.
 //!
 //! The committing thread also claims receipts: of several writes with the same receipt, from any
@@ -28,19 +29,19 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::definition_copies::DefinitionCopies;
+use super::gathering::Gathering;
 use super::record::Definitions;
-use super::segment::{PAYLOAD_BYTES_MAX, Segments};
+use super::segment::Segments;
 use super::segment_file::Writes;
-use super::write_response::{Done, WriteResponse};
+use super::write_queue::{Command, Queued, Submission, WriteQueue};
 use super::writer::{FileOps, LogWriter};
+use crate::clock::Clock;
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
 use crate::panics::catch_panic;
 
-/// Maximum bytes queued; above it writes are refused as overloaded.
-const QUEUE_BYTES_MAX: usize = 64 << 20;
 /// A group is closed at this size.
 const GROUP_BYTES_MAX: usize = 8 << 20;
 
@@ -104,52 +105,9 @@ pub(crate) enum Admission {
     AfterRotation,
 }
 
-/// A write to be committed.
-pub(crate) struct Submission {
-    /// The encoded record.
-    pub(crate) payload: Vec<u8>,
-    /// Whether it is synced before it is acknowledged, whatever [`Durability`] requires.
-    pub(crate) synced: bool,
-    pub(crate) applied: Applied,
-    /// Called once with the record's position, or why there is none.
-    pub(crate) done: Done,
-}
-
-enum Command {
-    Write(Queued),
-    /// Starts a new segment, then responds with the last record of the old one.
-    Rotate(WriteResponse),
-}
-
-/// An accepted [`Submission`].
-struct Queued {
-    payload: Vec<u8>,
-    synced: bool,
-    applied: Applied,
-    response: WriteResponse,
-}
-
-#[derive(Default)]
-struct Queue {
-    commands: Vec<Command>,
-    bytes: usize,
-    stopped: bool,
-    /// Why nothing is written any more.
-    failure: Option<String>,
-}
-
-impl Queue {
-    /// Returns why nothing more is accepted, if that is the case.
-    fn refusal(&self) -> Option<Error> {
-        let closing = self.stopped.then(|| "the engine is closing".to_owned());
-        self.failure.clone().or(closing).map(Error::Unavailable)
-    }
-}
-
 #[derive(Default)]
 struct Shared {
-    queue: Mutex<Queue>,
-    wake: Condvar,
+    queue: WriteQueue,
     /// The file for the background sync under [`Durability::Interval`], if it has unsynced bytes.
     unsynced: Mutex<Option<Arc<File>>>,
     /// Why the last background sync failed, until it is reported to a writer.
@@ -194,7 +152,9 @@ impl Committer {
         };
         let copies = DefinitionCopies::new(defined_once);
         shared.copies_bytes.store(copies.bytes(), Ordering::Relaxed);
-        let worker = Worker { shared: Arc::clone(&shared), writer, copies, durability, sink };
+        let gathering = Gathering::default();
+        let worker =
+            Worker { shared: Arc::clone(&shared), writer, copies, durability, gathering, sink };
         threads.push(spawn("telltale-commit", Box::new(move || worker.run()))?);
         if let Durability::Interval(period) = durability {
             let shared = Arc::clone(&shared);
@@ -207,43 +167,17 @@ impl Committer {
     /// Queues a write. Its `done` is called by the committing thread, or by this call if the write
     /// is refused.
     pub(crate) fn submit(&self, submission: Submission) {
-        let refusal = {
-            let mut queue = self.shared.queue.lock();
-            if let Some(refusal) = queue.refusal() {
-                Some(refusal)
-            } else if submission.payload.len() > PAYLOAD_BYTES_MAX {
-                Some(Error::Overloaded("one write is larger than the log takes".into()))
-            } else if queue.bytes > QUEUE_BYTES_MAX {
-                Some(Error::Overloaded("too many bytes are queued for the log".into()))
-            } else {
-                let Submission { payload, synced, applied, done } = submission;
-                queue.bytes += payload.len();
-                let response = WriteResponse::new(done);
-                queue.commands.push(Command::Write(Queued { payload, synced, applied, response }));
-                self.shared.wake.notify_one();
-                return;
-            }
-        };
-        if let Some(error) = refusal {
-            (submission.done)(Err(error));
-        }
+        self.shared.queue.submit(submission);
     }
 
     /// Starts a new segment, then calls `done` with the last record of the old one.
     pub(crate) fn rotate(&self, done: impl FnOnce(Result<Lsn>) + Send + 'static) {
-        let mut queue = self.shared.queue.lock();
-        if let Some(refusal) = queue.refusal() {
-            drop(queue);
-            done(Err(refusal));
-        } else {
-            queue.commands.push(Command::Rotate(WriteResponse::new(Box::new(done))));
-            self.shared.wake.notify_one();
-        }
+        self.shared.queue.rotate(done);
     }
 
     /// Returns the bytes queued.
     pub(crate) fn queued_bytes(&self) -> usize {
-        self.shared.queue.lock().bytes
+        self.shared.queue.bytes()
     }
 
     /// Returns the memory of the definitions whose second copy is pending, in bytes.
@@ -253,8 +187,7 @@ impl Committer {
 
     /// Writes everything submitted, then stops the thread. Later submissions are refused.
     pub(crate) fn stop(&self) {
-        self.shared.queue.lock().stopped = true;
-        self.shared.wake.notify_all();
+        self.shared.queue.stop();
         self.shared.tick.notify_all();
         for thread in self.threads.lock().drain(..) {
             // They catch their panics.
@@ -274,6 +207,7 @@ struct Worker<S> {
     writer: LogWriter,
     copies: DefinitionCopies,
     durability: Durability,
+    gathering: Gathering,
     sink: S,
 }
 
@@ -283,12 +217,7 @@ impl<S: Sink> Worker<S> {
     fn run(mut self) {
         let Err(panic) = catch_panic("the committing thread", || self.work()) else { return };
         let reason = format!("{panic}; nothing is written before the next start");
-        let waiting = {
-            let mut queue = self.shared.queue.lock();
-            queue.failure = Some(reason.clone());
-            queue.bytes = 0;
-            std::mem::take(&mut queue.commands)
-        };
+        let waiting = self.shared.queue.fail(reason.clone());
         // Before any response, so that a client that then queries the reason gets it.
         let _reported = catch_panic("reporting a panic", || self.sink.died(&reason));
         for command in waiting {
@@ -298,7 +227,7 @@ impl<S: Sink> Worker<S> {
     }
 
     fn work(&mut self) {
-        while let Some(commands) = self.wait() {
+        while let Some(commands) = self.shared.queue.take(&mut self.gathering) {
             let mut group = Vec::new();
             let mut bytes = 0;
             for command in commands {
@@ -323,25 +252,17 @@ impl<S: Sink> Worker<S> {
         }
     }
 
-    fn wait(&self) -> Option<Vec<Command>> {
-        let mut queue = self.shared.queue.lock();
-        while queue.commands.is_empty() {
-            if queue.stopped {
-                return None;
-            }
-            self.shared.wake.wait(&mut queue);
-        }
-        queue.bytes = 0;
-        Some(std::mem::take(&mut queue.commands))
-    }
-
     fn commit(&mut self, group: Vec<Queued>) {
         let group = self.claim(group);
         if group.is_empty() {
             return;
         }
-        match self.admit().and_then(|()| self.append(&group)) {
+        let (clock, writers) = (Clock::system(), group.len());
+        let admitted = self.admit();
+        let started = clock.steady();
+        match admitted.and_then(|()| self.append(&group)) {
             Ok(mut lsn) => {
+                self.gathering.written(writers, clock.steady().saturating_sub(started));
                 for Queued { applied, response, .. } in group {
                     self.sink.apply(applied);
                     response.send(Ok(lsn));
@@ -474,7 +395,7 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
     let mut unsynced = shared.unsynced.lock();
     loop {
         shared.tick.wait_for(&mut unsynced, period);
-        let stopped = shared.queue.lock().stopped;
+        let stopped = shared.queue.is_stopped();
         if let Some(file) = unsynced.take() {
             // The lock is not held during the sync: writers continue.
             let synced =

@@ -7,6 +7,7 @@ use super::*;
 use crate::log::read::testing::with_bounds;
 use crate::log::record::{Record, encode_dropped, encode_write};
 use crate::log::scan::scan;
+use crate::log::write_response::WriteResponse;
 use crate::log::writer::testing::failing;
 use crate::model::TimestampMs;
 
@@ -182,7 +183,8 @@ fn one_of_several_writes_with_the_same_receipt_in_a_group_is_logged() {
         LogWriter::create(segments.clone(), Lsn(1), Writes::Cached, FileOps::system()).unwrap();
     let (sink, durability) = (Recorder::default(), Durability::Os);
     let copies = DefinitionCopies::new(Definitions::default());
-    let mut worker = Worker { shared, writer, copies, durability, sink };
+    let gathering = Gathering::default();
+    let mut worker = Worker { shared, writer, copies, durability, gathering, sink };
     let (response, responses) = std::sync::mpsc::channel();
     let submission = |id| {
         let response = response.clone();

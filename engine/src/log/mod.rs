@@ -13,12 +13,14 @@ mod copies_tests;
 mod cumulative_samples;
 mod definition_copies;
 mod events;
+mod gathering;
 mod newest_segment;
 mod read;
 mod record;
 mod scan;
 mod segment;
 mod segment_file;
+mod write_queue;
 mod write_response;
 mod writer;
 
@@ -29,12 +31,13 @@ pub(crate) mod fuzz;
 #[cfg(test)]
 mod recovery_tests;
 
-pub(crate) use commit::{Admission, Applied, Committer, Sink, Submission, Written};
+pub(crate) use commit::{Admission, Applied, Committer, Sink, Written};
 pub(crate) use read::read_log;
 pub(crate) use record::{
     Definitions, MetricDefined, Record, SeriesDefined, encode_dropped, encode_write,
 };
 pub(crate) use segment::{Listing, Segments};
+pub(crate) use write_queue::Submission;
 pub(crate) use writer::FileOps;
 #[cfg(test)]
 pub(crate) use writer::testing;

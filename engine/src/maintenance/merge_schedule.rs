@@ -11,8 +11,9 @@ use crate::reports::CompactionScope;
 
 /// Time until the next search for windows to compact if the last one found none.
 const PERIOD: Duration = Duration::from_secs(60);
-/// Time from a seal to a search for windows with its blocks.
-pub(super) const AFTER_SEAL: Duration = Duration::from_secs(2);
+/// Time from a seal to a search for windows with its blocks: whoever has imported data queries it
+/// first, and blocks that are replaced meanwhile have to be opened again.
+pub(super) const AFTER_SEAL: Duration = Duration::from_secs(3);
 /// Time from the last seal until windows are compacted that have grown little.
 pub(super) const QUIET: Duration = Duration::from_secs(10);
 
@@ -95,6 +96,6 @@ mod tests {
             .map(|(second, _)| *second)
             .collect();
         assert_eq!(over, [60, 61, 62]);
-        assert_eq!(scopes.first(), Some(&(3, CompactionScope::Grown)));
+        assert_eq!(scopes.first(), Some(&(4, CompactionScope::Grown)));
     }
 }

@@ -21,7 +21,7 @@ pub(in crate::codec) struct WordPages<'a> {
     page_rows: usize,
     table: OnceLock<Box<Table>>,
     pages: Vec<Followed<'a>>,
-    /// Made when rows in the middle of a page are read.
+    /// Made when rows in the middle of a page are read; noted by all reads from then on.
     pub(super) stops: OnceLock<Stops>,
 }
 
@@ -56,10 +56,18 @@ impl<'a> WordPages<'a> {
         Ok(self.table.get_or_init(|| table))
     }
 
-    /// Returns whether stops were noted, and any row can be read from one.
+    /// Returns whether reads have noted stops.
     pub(in crate::codec) fn has_noted_stops(&self) -> bool {
-        let has_no_exceptions = || self.table.get().is_some_and(|table| table.has_no_exceptions());
-        self.stops.get().is_some() && has_no_exceptions()
+        self.stops.get().is_some()
+    }
+
+    /// Has reads note stops from now on.
+    pub(in crate::codec) fn note_stops(&self) {
+        self.stops();
+    }
+
+    fn stops(&self) -> &Stops {
+        self.stops.get_or_init(|| Stops::new(self.pages.len(), self.page_rows))
     }
 
     /// Returns the approximate bytes in memory besides the encoded column.
@@ -82,11 +90,7 @@ impl<'a> WordPages<'a> {
                 }
             }
         }
-        for (row, value) in table.exceptions_in(first_row..first_row + rows) {
-            if let Some(place) = out.get_mut(row - first_row) {
-                *place = *value;
-            }
-        }
+        put_exceptions(table, first_row..first_row + rows, out);
         Ok(())
     }
 
@@ -116,17 +120,18 @@ impl<'a> WordPages<'a> {
 
     /// Decodes rows like [`Self::running_sums`], but from `first_row` on, where the first of
     /// `starts` begins: from the last stop before it. `out` ends in its page or in the next one.
-    /// Returns whether it did; rows with exceptions are not decoded like that.
     pub(in crate::codec) fn some_running_sums(
         &self,
         first_row: usize,
         starts: &RunStarts<'_>,
         out: &mut [i64],
-    ) -> CodecResult<bool> {
+    ) -> CodecResult<()> {
         let table = self.table()?;
         let rows = first_row..first_row + out.len();
         if !table.exceptions_in(rows.clone()).is_empty() {
-            return Ok(false);
+            self.some(first_row, out)?;
+            starts.add_up(out);
+            return Ok(());
         }
         let parts = self.parts_of(rows)?;
         let of_page: Vec<Part<'_>> = parts.iter().map(|(_, part)| *part).collect();
@@ -142,13 +147,32 @@ impl<'a> WordPages<'a> {
                 sum = add_up(table, numbers, sum, into);
             }
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Decodes rows from `first_row` on, from the last stop before it. `out` ends in its page or in
+    /// the next one.
+    pub(in crate::codec) fn some(&self, first_row: usize, out: &mut [i64]) -> CodecResult<()> {
+        let table = self.table()?;
+        let rows = first_row..first_row + out.len();
+        let parts = self.parts_of(rows.clone())?;
+        let of_page: Vec<Part<'_>> = parts.iter().map(|(_, part)| *part).collect();
+        let numbers = Numbers::decode(table, &of_page)?;
+        let decoded = parts.iter().enumerate().flat_map(|(index, (part_start, _))| {
+            let before = first_row.saturating_sub(*part_start);
+            numbers.part(index).get(before..).unwrap_or_default()
+        });
+        for (value, number) in out.iter_mut().zip(decoded) {
+            *value = table.value(*number);
+        }
+        put_exceptions(table, rows, out);
+        Ok(())
     }
 
     /// Returns the parts of pages from which rows of one page or two are decoded at once, and the
     /// row of the column that each begins with.
     fn parts_of(&self, rows: Range<usize>) -> CodecResult<Vec<(usize, Part<'_>)>> {
-        let stops = self.stops.get_or_init(|| Stops::new(self.pages.len(), self.page_rows));
+        let stops = self.stops();
         let page = rows.start / self.page_rows;
         let page_start = page * self.page_rows;
         let end_of = |page: usize| self.rows.min((page + 1) * self.page_rows);
@@ -184,14 +208,24 @@ impl<'a> WordPages<'a> {
         })?;
         let end_row = page * self.page_rows + rows;
         let is_partial = end_row < self.rows && !end_row.is_multiple_of(self.page_rows);
-        let parts = pages.iter().enumerate().map(|(at, page)| Part {
-            page,
+        let stops = self.stops.get();
+        let parts = pages.iter().enumerate().map(|(at, bytes)| Part {
+            page: bytes,
             from: Stop::default(),
             end: self.page_rows.min(rows - at * self.page_rows),
             is_partial: is_partial && at + 1 == pages.len(),
-            stops: PageStops::default(),
+            stops: stops.map_or_else(PageStops::default, |stops| stops.of_page(page + at)),
         });
         Numbers::decode(table, &parts.collect::<Vec<_>>())
+    }
+}
+
+/// Replaces those of some decoded rows that are exceptions.
+fn put_exceptions(table: &Table, rows: Range<usize>, out: &mut [i64]) {
+    for (row, value) in table.exceptions_in(rows.clone()) {
+        if let Some(place) = out.get_mut(row - rows.start) {
+            *place = *value;
+        }
     }
 }
 

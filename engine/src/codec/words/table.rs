@@ -167,11 +167,6 @@ impl Table {
         self.values.get(usize::from(number)).copied().unwrap_or_default()
     }
 
-    /// Returns whether all values are in the code.
-    pub(super) fn has_no_exceptions(&self) -> bool {
-        self.exceptions.is_empty()
-    }
-
     /// Returns the exceptions among some rows.
     pub(super) fn exceptions_in(&self, rows: std::ops::Range<usize>) -> &[(usize, i64)] {
         let before = |end: usize| self.exceptions.partition_point(|(row, _)| *row < end);

@@ -1,12 +1,16 @@
 //! A decoded page of cells. Columns stay as they are stored, and a cell is put together when it is
 //! read: a query of a few series reads a few of the thousands of rows of a page.
 
+use std::ops::Range;
+
 use super::cell_columns::{
     AloneColumns, CellColumns, DecimalSums, GaugeColumns, GaugeNumbers, SumColumns,
 };
 use super::cells::CellColumn;
 use super::predicted::{Decoded as Predicted, PredictedColumns, units_of};
 use crate::codec::floats::{FloatColumn, FloatPage};
+use crate::codec::integers::{IntegerColumn, PAGE_ROWS};
+use crate::codec::run_integers::RunIntegers;
 use crate::codec::runs::Runs;
 use crate::codec::{CodecError, CodecResult};
 use crate::metrics::cell::NumberCell;
@@ -29,12 +33,65 @@ pub(super) struct CellPage {
     last_offsets: Vec<i64>,
 }
 
-/// What is decoded: the first rows of a page, and which columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is decoded: some rows of a page, and which columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Decoded {
-    page: usize,
+    rows: PageRows,
     wanted: CellColumn,
-    rows: usize,
+}
+
+/// Rows of a page. They begin with the page, or with the rows of a series in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PageRows {
+    pub(super) page: usize,
+    /// Counted from the first row of the page.
+    pub(super) rows: Range<usize>,
+}
+
+impl PageRows {
+    /// Returns the rows as those of a column.
+    fn of_column(&self) -> Range<usize> {
+        let first = self.page * PAGE_ROWS;
+        first + self.rows.start..first + self.rows.end
+    }
+
+    /// Decodes these rows of a column.
+    pub(super) fn integers(
+        &self,
+        column: &IntegerColumn<'_>,
+        out: &mut Vec<i64>,
+    ) -> CodecResult<()> {
+        match self.rows.start {
+            0 => column.prefix(self.page, self.rows.end, out),
+            _ => column.some(self.of_column(), out),
+        }
+    }
+
+    /// Decodes these rows of a column that was encoded with `runs`.
+    pub(super) fn run_integers(
+        &self,
+        column: &RunIntegers<'_>,
+        runs: &Runs,
+        out: &mut Vec<i64>,
+    ) -> CodecResult<()> {
+        match self.rows.start {
+            0 => column.prefix((self.page, self.rows.end), runs, out),
+            _ => column.some_of_run(self.of_column(), runs, out),
+        }
+    }
+
+    /// Decodes these rows of a column that was encoded with `runs`.
+    fn floats(
+        &self,
+        column: &FloatColumn<'_>,
+        runs: &Runs,
+        out: &mut FloatPage,
+    ) -> CodecResult<()> {
+        match self.rows.start {
+            0 => column.prefix(self.page, self.rows.end, runs, out),
+            _ => column.some_of_run(self.of_column(), runs, out),
+        }
+    }
 }
 
 /// The decimal parts of sums.
@@ -57,47 +114,49 @@ struct PageColumn {
 }
 
 impl CellPage {
-    /// Decodes the wanted columns of the first `rows` rows of a page, or of all rows if it is read
-    /// again for further ones.
+    /// Decodes the wanted columns of some rows of a page, which has `rows_of_page`, or of all rows
+    /// if it is read again for others.
     pub(super) fn load(
         &mut self,
-        (page, rows, rows_of_page): (usize, usize, usize),
+        mut rows: PageRows,
+        rows_of_page: usize,
         wanted: CellColumn,
         (columns, runs): (&CellColumns<'_>, &Runs),
     ) -> CodecResult<()> {
-        let rows = match self.decoded.take() {
-            Some(decoded) if (decoded.page, decoded.wanted) == (page, wanted) => {
-                if decoded.rows >= rows {
-                    self.decoded = Some(decoded);
-                    return Ok(());
-                }
-                rows_of_page
+        rows.rows.end = rows.rows.end.min(rows_of_page);
+        if let Some(decoded) = self.decoded.take()
+            && (decoded.rows.page, decoded.wanted) == (rows.page, wanted)
+        {
+            let Range { start, end } = decoded.rows.rows;
+            if start <= rows.rows.start && rows.rows.end <= end {
+                self.decoded = Some(decoded);
+                return Ok(());
             }
-            _ => rows.min(rows_of_page),
-        };
+            rows.rows = 0..rows_of_page;
+        }
         self.is_gauge = matches!(columns, CellColumns::Gauge(_));
         match columns {
-            CellColumns::Sums(sums) if wanted.sum => self.load_sums(page, rows, sums, runs)?,
+            CellColumns::Sums(sums) if wanted.sum => self.load_sums(&rows, sums, runs)?,
             CellColumns::Sums(_) => {}
             CellColumns::Gauge(gauge) => {
                 let GaugeColumns { counts, numbers, last_offset } = &**gauge;
                 let predicts = wanted.sum && matches!(numbers, GaugeNumbers::Predicted(_));
                 if wanted.count || predicts {
-                    counts.prefix(page, rows, &mut self.counts)?;
+                    rows.integers(counts, &mut self.counts)?;
                 }
                 if wanted.last {
-                    last_offset.prefix(page, rows, &mut self.last_offsets)?;
+                    rows.integers(last_offset, &mut self.last_offsets)?;
                 }
-                self.load_numbers((page, rows), wanted, numbers, runs)?;
+                self.load_numbers(&rows, wanted, numbers, runs)?;
             }
         }
-        self.decoded = Some(Decoded { page, wanted, rows });
+        self.decoded = Some(Decoded { rows, wanted });
         Ok(())
     }
 
     fn load_numbers(
         &mut self,
-        (page, rows): (usize, usize),
+        rows: &PageRows,
         wanted: CellColumn,
         numbers: &GaugeNumbers<'_>,
         runs: &Runs,
@@ -106,29 +165,27 @@ impl CellPage {
             GaugeNumbers::Alone(columns) => {
                 let AloneColumns { sums, min, max, last } = &**columns;
                 if wanted.sum {
-                    self.load_sums(page, rows, sums, runs)?;
+                    self.load_sums(rows, sums, runs)?;
                 }
                 if wanted.min {
-                    self.min.load(min, (page, rows), runs)?;
+                    self.min.load(min, rows, runs)?;
                 }
                 if wanted.max {
-                    self.max.load(max, (page, rows), runs)?;
+                    self.max.load(max, rows, runs)?;
                 }
                 if wanted.last {
-                    self.last.load(last, (page, rows), runs)?;
+                    self.last.load(last, rows, runs)?;
                 }
                 Ok(())
             }
-            GaugeNumbers::Predicted(columns) => {
-                self.load_predicted((page, rows), wanted, columns, runs)
-            }
+            GaugeNumbers::Predicted(columns) => self.load_predicted(rows, wanted, columns, runs),
         }
     }
 
     /// Decodes the wanted numbers. Counts are decoded already where sums are wanted.
     fn load_predicted(
         &mut self,
-        (page, rows): (usize, usize),
+        rows: &PageRows,
         wanted: CellColumn,
         columns: &PredictedColumns<'_>,
         runs: &Runs,
@@ -148,47 +205,47 @@ impl CellPage {
             last: last.then(|| self.last.replace()),
             sums: sum.then_some((&mut self.decimals.floats, self.counts.as_slice())),
         };
-        columns.load((page, rows), runs, into)
+        columns.load(rows, runs, into)
     }
 
     fn load_sums(
         &mut self,
-        page: usize,
-        rows: usize,
+        rows: &PageRows,
         sums: &SumColumns<'_>,
         runs: &Runs,
     ) -> CodecResult<()> {
         let decimals = &mut self.decimals;
         match &sums.decimals {
             DecimalSums::Floats(column) => {
-                column.prefix(page, rows, runs, &mut decimals.floats)?;
+                rows.floats(column, runs, &mut decimals.floats)?;
                 decimals.are_floats = true;
                 decimals.convert()?;
                 decimals.units = decimals.floats.scale.map_or(0, units_of);
             }
             DecimalSums::Units { low, high } => {
-                low.prefix(page, rows, &mut decimals.low)?;
-                high.prefix(page, rows, &mut decimals.high)?;
+                rows.integers(low, &mut decimals.low)?;
+                rows.integers(high, &mut decimals.high)?;
                 decimals.are_floats = false;
             }
         }
-        self.high.load(&sums.high, (page, rows), runs)?;
-        self.low.load(&sums.low, (page, rows), runs)?;
+        self.high.load(&sums.high, rows, runs)?;
+        self.low.load(&sums.low, rows, runs)?;
         match &sums.huge {
             Some((high, low)) => {
-                self.huge_high.load(high, (page, rows), runs)?;
-                self.huge_low.load(low, (page, rows), runs)?;
+                self.huge_high.load(high, rows, runs)?;
+                self.huge_low.load(low, rows, runs)?;
             }
             None => (self.huge_high.is_zero, self.huge_low.is_zero) = (true, true),
         }
         Ok(())
     }
 
-    /// Returns the cell of a row. Columns that are not decoded are as in [`NumberCell::EMPTY`], but
+    /// Returns the cell of a row of the page. Columns that are not decoded are as in [`NumberCell::EMPTY`], but
     /// the count is then 1; `last_time` is relative to the start of the cell.
     #[inline]
     pub(super) fn cell(&self, row: usize) -> CodecResult<NumberCell> {
-        let Some(Decoded { wanted, .. }) = self.decoded else { return Err(too_few()) };
+        let Some(Decoded { rows, wanted }) = &self.decoded else { return Err(too_few()) };
+        let row = row.checked_sub(rows.rows.start).ok_or_else(too_few)?;
         // Where no count is read, 1 marks the cell as not empty.
         let mut cell = NumberCell { count: 1, last_time: 0, ..NumberCell::EMPTY };
         if wanted.sum {
@@ -254,14 +311,9 @@ impl PageColumn {
         &mut self.page
     }
 
-    fn load(
-        &mut self,
-        column: &FloatColumn<'_>,
-        (page, rows): (usize, usize),
-        runs: &Runs,
-    ) -> CodecResult<()> {
+    fn load(&mut self, column: &FloatColumn<'_>, rows: &PageRows, runs: &Runs) -> CodecResult<()> {
         self.is_zero = column.is_zero();
-        if self.is_zero { Ok(()) } else { column.prefix(page, rows, runs, &mut self.page) }
+        if self.is_zero { Ok(()) } else { rows.floats(column, runs, &mut self.page) }
     }
 
     #[inline]

@@ -21,7 +21,7 @@
 
 use super::builder::BlockBuilder;
 use super::cell_columns::{CellColumns, PREDICTED, SUMS_AS_FLOATS, SUMS_AS_UNITS, WITH_HUGE_SUMS};
-use super::cell_page::CellPage;
+use super::cell_page::{CellPage, PageRows};
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::opened::Held;
@@ -95,7 +95,7 @@ impl BlockBuilder for CellBlockBuilder {
         envelope::check(info, (&self.rows, times), (&read, &block.opened.rows))?;
         let built = self.cells.chunks(PAGE_ROWS).zip(self.starts.chunks(PAGE_ROWS));
         for (page, (cells, starts)) in built.enumerate() {
-            block.load(page, PAGE_ROWS, CellColumn::ALL)?;
+            block.load(PageRows { page, rows: 0..PAGE_ROWS }, CellColumn::ALL)?;
             expect_same(block.rows_of_page(page) == cells.len(), "counts of cells")?;
             for (row, (cell, start)) in cells.iter().zip(starts).enumerate() {
                 expect_same(is_same(info.kind, &block.page.cell(row)?, cell, *start), "cells")?;
@@ -210,7 +210,7 @@ pub(crate) struct CellBlock<'a> {
     opened: Held<'a, OpenedCells<'a>>,
     times: BlockTimes,
     page: CellPage,
-    /// Whether pages are decoded up to the rows that are read, see [`Self::expect_few`].
+    /// Whether little more is decoded than the rows that are read, see [`Self::expect_few`].
     reads_few: bool,
 }
 
@@ -248,12 +248,12 @@ impl<'a> CellBlock<'a> {
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
         self.opened.rows.check_info(info, &mut self.times)?;
         (0..self.opened.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| {
-            self.load(page, PAGE_ROWS, CellColumn::ALL)?;
+            self.load(PageRows { page, rows: 0..PAGE_ROWS }, CellColumn::ALL)?;
             (0..self.rows_of_page(page)).try_for_each(|row| self.page.cell(row).map(drop))
         })
     }
 
-    /// Declares that one or two series are read: pages are then decoded up to their rows only.
+    /// Declares that one or two series are read: little more than their rows is decoded then.
     pub(crate) fn expect_few(&mut self) {
         self.reads_few = true;
     }
@@ -276,7 +276,10 @@ impl<'a> CellBlock<'a> {
         while row < stop {
             let page = row / PAGE_ROWS;
             let piece_end = stop.min((page + 1) * PAGE_ROWS);
-            self.load(page, piece_end - page * PAGE_ROWS, wanted)?;
+            let first = page * PAGE_ROWS;
+            // Decoding begins with the rows of the series in the page.
+            let from = rows.start.saturating_sub(first);
+            self.load(PageRows { page, rows: from..piece_end - first }, wanted)?;
             let times = self.opened.rows.times(index, &mut self.times)?;
             for (row, at) in (row..piece_end).zip(row - rows.start..) {
                 let time = times.at(at);
@@ -294,12 +297,14 @@ impl<'a> CellBlock<'a> {
         self.opened.rows.len().saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS)
     }
 
-    /// Decodes the wanted columns of a page, at least of its first `rows` rows.
-    fn load(&mut self, page: usize, rows: usize, wanted: CellColumn) -> CodecResult<()> {
-        let rows_of_page = self.rows_of_page(page);
-        let rows = if self.reads_few { rows } else { rows_of_page };
+    /// Decodes the wanted columns of some rows of a page, or of all unless few are read.
+    fn load(&mut self, mut rows: PageRows, wanted: CellColumn) -> CodecResult<()> {
+        let rows_of_page = self.rows_of_page(rows.page);
+        if !self.reads_few {
+            rows.rows = 0..rows_of_page;
+        }
         let OpenedCells { runs, columns, .. } = &*self.opened;
-        self.page.load((page, rows, rows_of_page), wanted, (columns, runs))
+        self.page.load(rows, rows_of_page, wanted, (columns, runs))
     }
 }
 

@@ -25,6 +25,8 @@ mod predicted;
 mod rows;
 mod sets;
 mod sketches;
+#[cfg(test)]
+mod stops_tests;
 mod wanted;
 
 pub(crate) use builder::BlockBuilder;

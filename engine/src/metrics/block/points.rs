@@ -111,6 +111,10 @@ pub(crate) struct PointBlock<'a> {
     expected: Expected,
 }
 
+/// Rows of a series that are not wanted from which on decoding begins at a stop: before, too few
+/// rows would be left out.
+const SKIPPED_ROWS_MIN: usize = 512;
+
 /// What will be read of a block, series by series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
@@ -157,8 +161,9 @@ impl<'a> PointBlock<'a> {
     }
 
     /// Passes the rows with `start <= time < end` of some series to `sink`. `wanted` has the index
-    /// of each, in ascending order, and a tag that is passed with its rows. Of other series only
-    /// rows between wanted ones are decoded, or few if [few series are read](Self::expect).
+    /// of each, in ascending order, and a tag that is passed with its rows. Other rows are decoded
+    /// only between wanted ones, and few if [few series are read](Self::expect) or much of each
+    /// series is skipped.
     pub(crate) fn read_each<T: Copy>(
         &mut self,
         wanted: impl IntoIterator<Item = (usize, T)>,
@@ -166,12 +171,17 @@ impl<'a> PointBlock<'a> {
         mut sink: impl FnMut(T, Samples<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut wanted = Wanted::new(wanted.into_iter(), (start, end));
+        let has_stops = self.opened.values.has_noted_stops();
         while let Some((index, tag, rows)) = wanted.next(self)? {
+            let skips = self.opened.rows.rows_of(index).len() >= rows.len() + SKIPPED_ROWS_MIN;
+            if skips && !has_stops {
+                self.opened.values.note_stops();
+            }
             let mut row = rows.start;
             while row < rows.end {
                 if !self.rows.contains(&row) {
                     let pages_end = (row / PAGE_ROWS + PAGES_AT_ONCE) * PAGE_ROWS;
-                    if self.reads_from_stops() {
+                    if self.reads_from_stops() || (skips && has_stops) {
                         self.load_some(row..rows.end.min(pages_end))?;
                     } else {
                         let end = wanted.end_before(self, pages_end, rows.end)?;

@@ -17,6 +17,7 @@
 //!
 //! The first cell of a run has none before: its own last value stands for that.
 
+use super::cell_page::PageRows;
 use super::cells::NumberCell;
 use crate::cast::integer_part;
 use crate::codec::bytes::{Reader, put_varint};
@@ -87,10 +88,12 @@ impl Numbers {
         for (sum, (count, (min, max))) in self.sums.iter_mut().zip(middles) {
             *sum = sum.wrapping_sub(predicted_sum(*count, *min, *max));
         }
-        for_ends(&self.last, (0, runs), &mut self.min, |min, ends| {
+        for_ends(&self.last, (0, 0, runs), &mut self.min, |min, ends| {
             *min = ends.0.wrapping_sub(*min)
         });
-        for_ends(&self.last, (0, runs), &mut self.max, |max, ends| *max = max.wrapping_sub(ends.1));
+        for_ends(&self.last, (0, 0, runs), &mut self.max, |max, ends| {
+            *max = max.wrapping_sub(ends.1)
+        });
         out.push(self.scale);
         put_varint(out, self.unit.cast_unsigned());
         let deltas = deltas_are_smaller(&self.last, runs);
@@ -124,15 +127,17 @@ fn predicted_sum(count: i64, min: i64, max: i64) -> i64 {
 }
 
 /// Calls `then` with each row and the lower and the higher of the last value and the one before it.
-/// `last` begins with page `page`, or with all rows.
+/// `last` begins `before` rows after the first one of page `page`, with a run.
 #[inline]
 fn for_ends(
     last: &[i64],
-    (page, runs): (usize, &Runs),
+    (page, before, runs): (usize, usize, &Runs),
     rows: &mut [i64],
     then: impl Fn(&mut i64, (i64, i64)),
 ) {
-    for run in runs.within(page, last.len()) {
+    let of_page = runs.within(page, before + last.len().min(rows.len()));
+    for run in of_page.filter(|run| run.start >= before) {
+        let run = run.start - before..run.end - before;
         let Some((last, rows)) = last.get(run.clone()).zip(rows.get_mut(run)) else { continue };
         let mut before = last.first().copied().unwrap_or_default();
         for (row, last) in rows.iter_mut().zip(last) {
@@ -199,34 +204,29 @@ impl<'a> PredictedColumns<'a> {
         units_of(self.scale)
     }
 
-    /// Decodes columns of the first `rows` rows of a page, as [`IntegerColumn::prefix`] does. Those
-    /// that are not wanted are decoded only where others are predicted from them.
-    pub(super) fn load(
-        &self,
-        (page, rows): (usize, usize),
-        runs: &Runs,
-        into: Decoded<'_>,
-    ) -> CodecResult<()> {
+    /// Decodes some rows, and a few more where that is no work. Columns that are not wanted are decoded only where others are predicted from them.
+    pub(super) fn load(&self, rows: &PageRows, runs: &Runs, into: Decoded<'_>) -> CodecResult<()> {
         let [mut own_min, mut own_max, mut own_last] = [(); 3].map(|()| FloatPage::default());
         let last = into.last.unwrap_or(&mut own_last);
-        self.last.prefix((page, rows), runs, &mut last.integers)?;
+        rows.run_integers(&self.last, runs, &mut last.integers)?;
+        let place = (rows.page, rows.rows.start, runs);
         let with_sums = into.sums.is_some();
         let mut min = into.min.or(with_sums.then_some(&mut own_min));
         let mut max = into.max.or(with_sums.then_some(&mut own_max));
         if let Some(min) = &mut min {
-            self.below.prefix(page, rows, &mut min.integers)?;
-            for_ends(&last.integers, (page, runs), &mut min.integers, |min, ends| {
+            rows.integers(&self.below, &mut min.integers)?;
+            for_ends(&last.integers, place, &mut min.integers, |min, ends| {
                 *min = ends.0.wrapping_sub(*min);
             });
         }
         if let Some(max) = &mut max {
-            self.above.prefix(page, rows, &mut max.integers)?;
-            for_ends(&last.integers, (page, runs), &mut max.integers, |max, ends| {
+            rows.integers(&self.above, &mut max.integers)?;
+            for_ends(&last.integers, place, &mut max.integers, |max, ends| {
                 *max = max.wrapping_add(ends.1);
             });
         }
         if let (Some((sums, counts)), Some(min), Some(max)) = (into.sums, &min, &max) {
-            self.sums.prefix(page, rows, &mut sums.integers)?;
+            rows.integers(&self.sums, &mut sums.integers)?;
             let middles = counts.iter().zip(min.integers.iter().zip(&max.integers));
             for (sum, (count, (min, max))) in sums.integers.iter_mut().zip(middles) {
                 *sum = sum.wrapping_add(predicted_sum(*count, *min, *max));
@@ -415,7 +415,7 @@ mod tests {
                 let counts = vec![i64::MAX; cells.len()];
                 let sums = Some((&mut sums, counts.as_slice()));
                 let into = Decoded { max: Some(&mut max), sums, ..Decoded::default() };
-                let _outcome = columns.load((0, cells.len()), &runs, into);
+                let _outcome = columns.load(&PageRows { page: 0, rows: 0..cells.len() }, &runs, into);
             }
         }
     }

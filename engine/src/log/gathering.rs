@@ -1,0 +1,147 @@
+//! How long the committing thread waits for further writers before it writes a group.
+//!
+//! Two writers that each wait for a response before they write again take turns, if nobody waits
+//! for them: while the record of one is being synced the other one comes, and each pays for a sync
+//! of its own. If the thread waits for both once, their responses leave together, and so do their
+//! next writes:
+//!
+//! ```text
+//! turns     A ├─ sync ─┤   ├─ sync ─┤        gathered   A ├─ sync ─┤      ├─ sync ─┤
+//!           B          ├─ sync ─┤                       B ├─ sync ─┤      ├─ sync ─┤
+//! ```
+//!
+//! The writers of the group before, whose responses have just left, and those that came meanwhile
+//! are all that can be expected. They are waited for as long as writing a group takes, so that a
+//! wait in vain costs a writer at most another such time; and after waits in vain, several groups
+//! are written at once. A writer that is alone never waits. PostgreSQL's `commit_siblings` and
+//! MariaDB's `binlog_commit_wait_count` do the same with fixed numbers.
+
+use std::time::Duration;
+
+/// The shortest time of a write and sync for which others are waited for: waking up takes a
+/// twentieth of a millisecond.
+const WRITE_TIME_MIN: Duration = Duration::from_micros(150);
+/// The longest wait, on disks that take longer.
+const WAIT_MAX: Duration = Duration::from_millis(5);
+/// A group counts for one in so many of the average time.
+const WEIGHT: u32 = 8;
+/// After waits in vain, twice as many groups as before are written at once, at most so many.
+const GROUPS_AT_ONCE_MAX: u32 = 64;
+
+/// What is known about the writers and the disk.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    /// The writers of the last group.
+    writers: usize,
+    /// The average time of writing a group, with its sync.
+    write_time: Duration,
+    /// Groups that are still written at once.
+    at_once: u32,
+    /// The groups that are written at once after the next wait in vain.
+    next_at_once: u32,
+}
+
+/// The writers to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    /// The group is complete when it has so many writes.
+    pub(super) writers: usize,
+    pub(super) at_most: Duration,
+}
+
+impl Gathering {
+    /// Notes that a group of so many writers was written.
+    pub(super) fn written(&mut self, writers: usize, took: Duration) {
+        self.writers = writers;
+        self.write_time = match self.write_time {
+            Duration::ZERO => took,
+            average => (average * (WEIGHT - 1) + took) / WEIGHT,
+        };
+    }
+
+    /// Returns whom to wait for. `queued` writes came before the responses of the last group left.
+    pub(super) fn wait(&mut self, queued: usize) -> Option<Wait> {
+        let writers = std::mem::take(&mut self.writers).saturating_add(queued);
+        if writers < 2 || self.write_time < WRITE_TIME_MIN {
+            return None;
+        }
+        if self.at_once > 0 {
+            self.at_once -= 1;
+            return None;
+        }
+        Some(Wait { writers, at_most: self.write_time.min(WAIT_MAX) })
+    }
+
+    /// Notes how a wait ended: whether anybody came.
+    pub(super) fn waited(&mut self, has_come: bool) {
+        if has_come {
+            self.next_at_once = 0;
+        } else {
+            self.next_at_once = (2 * self.next_at_once).clamp(1, GROUPS_AT_ONCE_MAX);
+            self.at_once = self.next_at_once;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WRITE_TIME: Duration = Duration::from_micros(300);
+
+    fn after_group(writers: usize) -> Gathering {
+        let mut gathering = Gathering::default();
+        gathering.written(writers, WRITE_TIME);
+        gathering
+    }
+
+    #[test]
+    fn writers_of_the_last_group_and_those_that_came_meanwhile_are_waited_for() {
+        let wait = |writers| Some(Wait { writers, at_most: WRITE_TIME });
+        assert_eq!(after_group(1).wait(1), wait(2), "they take turns");
+        assert_eq!(after_group(2).wait(0), wait(2));
+        assert_eq!(after_group(5).wait(3), wait(8));
+        assert_eq!(after_group(1).wait(0), None, "one is alone");
+        assert_eq!(Gathering::default().wait(9), None, "nothing was written");
+    }
+
+    #[test]
+    fn the_writers_of_a_group_are_expected_once() {
+        let mut gathering = after_group(2);
+        assert!(gathering.wait(0).is_some());
+        assert_eq!(gathering.wait(1), None, "a rotation wrote no group");
+    }
+
+    #[test]
+    fn the_wait_is_as_long_as_a_write_within_limits() {
+        let mut gathering = Gathering::default();
+        let mut wait_after = |took: Duration| {
+            (0..100).for_each(|_| gathering.written(2, took));
+            gathering.wait(0).map(|wait| wait.at_most)
+        };
+        assert_eq!(wait_after(WRITE_TIME_MIN / 2), None);
+        let wait = wait_after(Duration::from_millis(2)).unwrap();
+        assert!(wait > Duration::from_micros(1_999) && wait <= Duration::from_millis(2));
+        assert_eq!(wait_after(Duration::from_secs(1)), Some(WAIT_MAX));
+    }
+
+    #[test]
+    fn waits_in_vain_become_rare_and_one_success_makes_up_for_them() {
+        let mut gathering = Gathering::default();
+        let mut groups_between = |has_come: bool| {
+            let mut groups = 0;
+            loop {
+                gathering.written(1, WRITE_TIME);
+                if gathering.wait(1).is_some() {
+                    gathering.waited(has_come);
+                    return groups;
+                }
+                groups += 1;
+            }
+        };
+        let between: Vec<u32> = (0..9).map(|_| groups_between(false)).collect();
+        assert_eq!(between, [0, 1, 2, 4, 8, 16, 32, 64, 64]);
+        assert_eq!([groups_between(true), groups_between(true)], [64, 0]);
+        assert_eq!([groups_between(false), groups_between(true)], [0, 1]);
+    }
+}
