@@ -6,7 +6,7 @@ use crate::clock::Stopwatch;
 use crate::feed::Connection;
 use crate::outcome::Outcome;
 use crate::peers::Peer;
-use crate::queries::{Query, Shape};
+use crate::queries::{Digest, Query, Shape};
 use crate::results::{QueryResult, quantile};
 use crate::server::Server;
 
@@ -42,7 +42,7 @@ pub(crate) fn measure(
         }
         took_ms.push(started.ms());
         if first.is_none() {
-            first = Some(peer.digest(&query, &bodies)?);
+            first = Some(digest(peer, &query, &bodies)?);
         }
         let (times, seconds) = (took_ms.len() - 1, clock.seconds());
         let enough = times >= TIMES_MIN && (times >= TIMES_MAX || seconds > SECONDS);
@@ -70,6 +70,12 @@ pub(crate) fn measure(
     }))
 }
 
+/// Returns the digest of an answer. An empty one would be fast and say nothing.
+fn digest(peer: &dyn Peer, query: &Query, bodies: &[Vec<u8>]) -> Outcome<Digest> {
+    let digest = peer.digest(query, bodies)?;
+    if digest.numbers == 0 { Err("the answer is empty".into()) } else { Ok(digest) }
+}
+
 /// Runs a query once; `None` when the peer does not support it.
 pub(crate) fn measure_first(
     peer: &dyn Peer,
@@ -85,7 +91,7 @@ pub(crate) fn measure_first(
         bodies.push(server.success_body("GET", path)?);
     }
     let took_ms = clock.ms();
-    let digest = peer.digest(&query, &bodies)?;
+    let digest = digest(peer, &query, &bodies)?;
     Ok(Some(QueryResult {
         shape: shape.name.to_owned(),
         state: state.to_owned(),

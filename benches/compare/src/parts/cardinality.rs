@@ -1,7 +1,7 @@
 //! The same number of points in an increasing number of series. The first point of each series is
-//! measured separately.
+//! measured separately, and so is a restart with the most series.
 
-use super::measure_set::{record_disk, workload};
+use super::measure_set::{record_disk, restart_and_count, workload};
 use super::peer_server::{Context, PeerServer, Until};
 use crate::data::{Format, Set};
 use crate::outcome::Outcome;
@@ -32,8 +32,12 @@ pub(crate) fn serve(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cel
         load.stored = Some(stored.saturating_sub(series as u64));
         let merged = load.cpu_merge.is_some();
         cell.add(Row::Load(load))?;
+        let points = series as u64 + workload.set.points();
         if merged {
-            record_disk(&target, &name, series as u64 + workload.set.points(), cell)?;
+            record_disk(&target, &name, points, cell)?;
+        }
+        if SERIES.last() == Some(&series) {
+            restart_and_count(&mut target, &workload, points, cell)?;
         }
         target.remove()?;
     }

@@ -100,13 +100,39 @@ pub(crate) fn restart(
             pause(0.005);
         }
     }
+    let after = target.peer.count(&mut target.server, workload.feed)?;
+    record_restart(target, signal, (stop_s, answer_s), (workload.set.points(), after), cell)
+}
+
+/// Stops the server, starts it, and counts the points, of which there were `before`: the count is
+/// the complete response.
+pub(crate) fn restart_and_count(
+    target: &mut PeerServer<'_>,
+    workload: &Workload<'_>,
+    before: u64,
+    cell: &mut Cell,
+) -> Outcome<()> {
+    let stop_s = target.restart(Signal::TERM, Mode::Normal)?;
+    let clock = Stopwatch::start();
+    let after = target.peer.count(&mut target.server, workload.feed)?;
+    let answer_s = target.server.ready_s + clock.seconds();
+    record_restart(target, Signal::TERM, (stop_s, Some(answer_s)), (before, after), cell)
+}
+
+fn record_restart(
+    target: &PeerServer<'_>,
+    signal: Signal,
+    (stop_s, answer_s): (f64, Option<f64>),
+    (points_before, points_after): (u64, u64),
+    cell: &mut Cell,
+) -> Outcome<()> {
     cell.add(Row::Restart(Restart {
         signal: if signal == Signal::KILL { "SIGKILL" } else { "SIGTERM" }.to_owned(),
         stop_s,
         ready_s: target.server.ready_s,
         answer_s,
-        points_before: workload.set.points(),
-        points_after: target.peer.count(&mut target.server, workload.feed)?,
+        points_before,
+        points_after,
         memory_mb: target.server.memory_peak_mb()?,
     }))
 }

@@ -4,6 +4,9 @@
 use crate::data::{HOUR_MS, LATENCY, T0_MS, USERS};
 
 const FIVE: [&str; 5] = ["usage_user", "usage_system", "usage_idle", "usage_nice", "usage_iowait"];
+/// The same of lines with ten fields, whose names have the measurement before them.
+const FIVE_OF_WIDE_LINES: [&str; 5] =
+    ["cpu_usage_user", "cpu_usage_system", "cpu_usage_idle", "cpu_usage_nice", "cpu_usage_iowait"];
 /// Hours that queries of all hosts, latencies and events cover.
 const SIX_HOURS: usize = 6;
 
@@ -60,6 +63,8 @@ pub(crate) struct Shape {
     pub(crate) name: &'static str,
     hosts: usize,
     hours: usize,
+    /// The metrics of a cpu set.
+    metrics: &'static [&'static str; 5],
 }
 
 /// The queries of a data set.
@@ -69,7 +74,7 @@ pub(crate) enum QuerySet {
         hosts: usize,
         hours: usize,
     },
-    /// Many days of the cpu set.
+    /// Many days of the cpu set, sent as lines with ten fields.
     Days {
         hosts: usize,
         days: usize,
@@ -95,7 +100,8 @@ pub(crate) fn shapes(of: QuerySet) -> Vec<Shape> {
         QuerySet::Events => (&["q6", "q7", "q8", "q9"], 1, SIX_HOURS),
         QuerySet::EventUsers => (&["q6 approximate"], 1, SIX_HOURS),
     };
-    names.iter().map(|name| Shape { name, hosts, hours }).collect()
+    let metrics = if matches!(of, QuerySet::Days { .. }) { &FIVE_OF_WIDE_LINES } else { &FIVE };
+    names.iter().map(|name| Shape { name, hosts, hours, metrics }).collect()
 }
 
 impl Shape {
@@ -115,7 +121,7 @@ impl Shape {
         let at = |hours: usize| T0_MS + hours as i64 * HOUR_MS;
         let host = Some(format!("host_{}", time * 7 % self.hosts));
         let all = MetricQuery {
-            metrics: vec!["usage_user"],
+            metrics: self.metrics.first().copied().into_iter().collect(),
             host: None,
             group_by: None,
             aggregate: Aggregate::Average,
@@ -130,7 +136,7 @@ impl Shape {
                 Query::Metric(MetricQuery { host, step_s: 60, from_ms, to_ms, ..all })
             }
             "q2" => {
-                let (metrics, aggregate) = (FIVE.to_vec(), Aggregate::Maximum);
+                let (metrics, aggregate) = (self.metrics.to_vec(), Aggregate::Maximum);
                 Query::Metric(MetricQuery { metrics, host, aggregate, ..all })
             }
             "q3" => Query::Metric(MetricQuery { group_by: Some("hostname"), ..all }),

@@ -4,7 +4,7 @@ use super::facts::{Best, Facts, least_of, most_of};
 use super::markdown::{Table, number, ratio};
 use super::queries;
 use super::space::WEIGHED;
-use crate::results::Load;
+use crate::results::{Load, Row};
 
 const US: &str = "telltale";
 
@@ -90,6 +90,10 @@ fn ingest(facts: &Facts) -> Vec<Target> {
             best: most_of(rate),
         }
     };
+    let events = |peer: &str| {
+        let loads = facts.loads("events", peer).into_iter().map(|(load, _)| load);
+        loads.filter(|load| load.set == "events").find_map(|load| load.cpu_all())
+    };
     let json = load(US, "JSON", 500).and_then(|load| load.cpu_all());
     vec![
         cpu("lines of one field, 500 a request", "lines", 500, 0.45, 0.35),
@@ -110,6 +114,17 @@ fn ingest(facts: &Facts) -> Vec<Target> {
             best: None,
         },
         rate("lines of one field, 5 000 a request", "lines", 5_000, 1.0, 2.0),
+        Target {
+            what: "events in JSON (peers: columns in memory): CPU s/M, flush and merge included"
+                .to_owned(),
+            part: "events",
+            must: 1.3,
+            aim: 0.9,
+            good: Good::AtMost,
+            bound: Bound::Ratio,
+            us: events(US),
+            best: least_of(events),
+        },
     ]
 }
 
@@ -126,7 +141,7 @@ fn space(facts: &Facts) -> Vec<Target> {
     };
     let [small, medium, doubles, mix, latencies, _] = WEIGHED;
     vec![
-        bytes(small, 1.0, 0.30, Bound::RatioThenNumber),
+        bytes(small, 0.85, 0.27, Bound::RatioThenNumber),
         bytes(medium, 1.0, 0.30, Bound::RatioThenNumber),
         bytes(doubles, 1.0, 0.95, Bound::Ratio),
         bytes(mix, 0.8, 0.5, Bound::Number),
@@ -146,6 +161,7 @@ fn space(facts: &Facts) -> Vec<Target> {
 
 fn questions(facts: &Facts) -> Vec<Target> {
     let queries = [
+        ("tsbs-small", "q4", 0.4, 0.25),
         ("tsbs-medium", "q1", 0.6, 0.3),
         ("tsbs-medium", "q2", 0.6, 0.3),
         ("tsbs-medium", "q3", 1.0, 0.3),
@@ -157,7 +173,8 @@ fn questions(facts: &Facts) -> Vec<Target> {
         ("events", "q8", 1.0, 0.3),
         ("events", "q9", 1.0, 0.3),
     ];
-    let mut targets: Vec<Target> = Vec::new();
+    let mut targets: Vec<Target> =
+        ["tsbs-small", "tsbs-medium"].map(|part| before_a_merge(facts, part)).into();
     for (part, shape, must, aim) in queries {
         let p50 = |peer: &str| queries::p50(facts, part, peer, shape);
         targets.push(Target {
@@ -185,6 +202,20 @@ fn questions(facts: &Facts) -> Vec<Target> {
     targets
 }
 
+/// Returns the target of `q2` while most blocks of Telltale are not merged.
+fn before_a_merge(facts: &Facts, part: &'static str) -> Target {
+    Target {
+        what: format!("q2 of {part} before a merge: p50 ms"),
+        part,
+        must: 1.0,
+        aim: 0.6,
+        good: Good::AtMost,
+        bound: Bound::Ratio,
+        us: facts.query(part, US, "q2", "raw").map(|query| query.p50_ms),
+        best: least_of(|peer| queries::p50(facts, part, peer, "q2")),
+    }
+}
+
 fn growth(facts: &Facts) -> Vec<Target> {
     let series = |peer: &str, set: &str| {
         let loads = facts.loads("cardinality", peer).into_iter().map(|(load, _)| load);
@@ -203,6 +234,12 @@ fn growth(facts: &Facts) -> Vec<Target> {
         let rate =
             |set: &str| loads.iter().find(|(l, _)| l.set == set).map(|(l, _)| l.per_second());
         Some(rate("10 % late")? / rate("on time")?)
+    };
+    let start = |peer: &str| {
+        facts.rows("cardinality", peer).iter().find_map(|row| match row {
+            Row::Restart(restart) => Some(restart.ready_s),
+            _ => None,
+        })
     };
     let number = |part, what: &str, must, aim, good, us, best| Target {
         what: what.to_owned(),
@@ -236,11 +273,20 @@ fn growth(facts: &Facts) -> Vec<Target> {
         number(
             "cardinality",
             "CPU of a point in a million series over that in a thousand",
-            2.0,
+            1.5,
             1.3,
             Good::AtMost,
             growth(US),
             least_of(growth),
+        ),
+        number(
+            "cardinality",
+            "start with a million series, s",
+            0.8,
+            0.3,
+            Good::AtMost,
+            start(US),
+            least_of(start),
         ),
     ]
 }
