@@ -33,7 +33,7 @@ use super::gathering::Gathering;
 use super::record::Definitions;
 use super::segment::Segments;
 use super::segment_file::Writes;
-use super::write_queue::{Command, Queued, Submission, WriteQueue};
+use super::write_queue::{Command, GROUP_BYTES_MAX, Queued, Submission, WriteQueue};
 use super::writer::{FileOps, LogWriter};
 use crate::clock::Clock;
 use crate::documents::Receipt;
@@ -41,9 +41,6 @@ use crate::error::{Error, Refusal, Result};
 use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
 use crate::panics::catch_panic;
-
-/// A group is closed at this size.
-const GROUP_BYTES_MAX: usize = 8 << 20;
 
 /// Samples and events of one write, and the receipt of its response.
 #[derive(Debug, Default)]
@@ -257,12 +254,8 @@ impl<S: Sink> Worker<S> {
         if group.is_empty() {
             return;
         }
-        let (clock, writers) = (Clock::system(), group.len());
-        let admitted = self.admit();
-        let started = clock.steady();
-        match admitted.and_then(|()| self.append(&group)) {
+        match self.admit().and_then(|()| self.append(&group)) {
             Ok(mut lsn) => {
-                self.gathering.written(writers, clock.steady().saturating_sub(started));
                 for Queued { applied, response, .. } in group {
                     self.sink.apply(applied);
                     response.send(Ok(lsn));
@@ -363,7 +356,13 @@ impl<S: Sink> Worker<S> {
         payloads.extend(writes().chain(layout.after()));
         let synced = self.durability == Durability::Sync;
         let sync = synced || group.iter().any(|queued| queued.synced);
-        if let Err(error) = self.writer.append(&payloads, sync) {
+        let (clock, writers) = (Clock::system(), group.len());
+        let started = clock.steady();
+        let written = self.writer.append(&payloads, sync);
+        if sync && written.is_ok() {
+            self.gathering.written(writers, clock.steady().saturating_sub(started));
+        }
+        if let Err(error) = written {
             self.sink.not_logged(definitions);
             if sync && !synced {
                 // The failed sync also covered records acknowledged earlier.

@@ -9,8 +9,8 @@ use super::recovery_tests::{SALT, read_segment};
 use super::scan::{SegmentBounds, scan_bytes};
 use super::segment::{
     Format, LSN_MAX, SECOND_HEADER_AT, Segments, first_lsn, frame_at, header, put_frame,
-    zero_sectors,
 };
+use super::torn::zero_sectors;
 use crate::model::Lsn;
 
 #[test]

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The shortest time of a write and sync for which others are waited for: waking up takes a
 /// twentieth of a millisecond.
 const WRITE_TIME_MIN: Duration = Duration::from_micros(150);
-/// The longest wait, on disks that take longer.
+/// The longest wait, also on disks that take longer.
 const WAIT_MAX: Duration = Duration::from_millis(5);
 /// A group counts for one in so many of the average time.
 const WEIGHT: u32 = 8;
@@ -50,9 +50,11 @@ pub(super) struct Wait {
 }
 
 impl Gathering {
-    /// Notes that a group of so many writers was written.
+    /// Notes that a group of so many writers was written and synced.
     pub(super) fn written(&mut self, writers: usize, took: Duration) {
         self.writers = writers;
+        // One stall of the disk, or a new segment, says little about the next groups.
+        let took = took.min(WAIT_MAX);
         self.write_time = match self.write_time {
             Duration::ZERO => took,
             average => (average * (WEIGHT - 1) + took) / WEIGHT,
@@ -69,7 +71,7 @@ impl Gathering {
             self.at_once -= 1;
             return None;
         }
-        Some(Wait { writers, at_most: self.write_time.min(WAIT_MAX) })
+        Some(Wait { writers, at_most: self.write_time })
     }
 
     /// Notes how a wait ended: whether anybody came.
@@ -122,7 +124,12 @@ mod tests {
         assert_eq!(wait_after(WRITE_TIME_MIN / 2), None);
         let wait = wait_after(Duration::from_millis(2)).unwrap();
         assert!(wait > Duration::from_micros(1_999) && wait <= Duration::from_millis(2));
-        assert_eq!(wait_after(Duration::from_secs(1)), Some(WAIT_MAX));
+        let wait = wait_after(Duration::from_secs(1)).unwrap();
+        assert!(wait > WAIT_MAX * 99 / 100 && wait <= WAIT_MAX, "{wait:?}");
+        // A stall of the disk does not make the waits after it long.
+        let mut gathering = after_group(2);
+        gathering.written(2, Duration::from_secs(9));
+        assert!(gathering.wait(0).unwrap().at_most < Duration::from_millis(1));
     }
 
     #[test]

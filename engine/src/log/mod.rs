@@ -20,6 +20,7 @@ mod record;
 mod scan;
 mod segment;
 mod segment_file;
+mod torn;
 mod write_queue;
 mod write_response;
 mod writer;

@@ -12,8 +12,8 @@ use super::format_tests::{GOLDEN_1, bytes_of};
 use super::read::{LogRead, read_log};
 use super::scan::{Scanned, SegmentBounds, scan};
 use super::segment::{
-    FRAME_HEADER_BYTES, HEADER_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt, Segments, header,
-    put_frame,
+    FRAME_HEADER_BYTES, HEADER_BYTES, LARGE_SECTOR_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt,
+    Segments, header, put_frame,
 };
 use super::segment_file::Writes;
 use super::writer::{FileOps, LogWriter};
@@ -74,7 +74,7 @@ fn a_torn_end_is_not_damage() {
 
 #[test]
 fn a_write_cut_before_zeros_written_ahead_is_not_damage() {
-    for ahead in [0, 1, 4_096] {
+    for ahead in [1, 4_096] {
         let Segment { mut bytes, frames } = single_write();
         let end = bytes.len();
         bytes.resize(end + ahead, 0);
@@ -86,6 +86,32 @@ fn a_write_cut_before_zeros_written_ahead_is_not_damage() {
             assert_eq!(records, ["first", "second"][..intact], "cut at {cut}, {ahead} zeros");
             assert_eq!((scanned.next.0, scanned.damage), (intact as u64 + 1, vec![]), "at {cut}");
         }
+    }
+}
+
+#[test]
+fn a_cut_at_the_end_of_a_block_is_not_damage() {
+    let payload = vec![1; LARGE_SECTOR_BYTES - SECTOR_BYTES];
+    let Segment { mut bytes, frames } = segment(&[&[&payload]]);
+    let padding = bytes.len().next_multiple_of(LARGE_SECTOR_BYTES) - bytes.len();
+    let payload = vec![1; payload.len() + padding];
+    bytes = segment(&[&[&payload]]).bytes;
+    assert!(bytes.len().is_multiple_of(LARGE_SECTOR_BYTES));
+    bytes[frames[0] + FRAME_HEADER_BYTES + 700..].fill(0);
+    let (records, scanned) = read_segment(&bytes);
+    assert_eq!((records.len(), scanned.damage), (0, vec![]));
+    assert_eq!(scanned.torn.map(|torn| torn.bytes.start), Some(frames[0]));
+}
+
+#[test]
+fn damage_to_a_last_record_that_ends_in_zeros_is_reported_where_no_zeros_are_written_ahead() {
+    let Segment { bytes, frames } = segment(&[&[b"first"], &[b"last\0\0\0"]]);
+    for at in frames[1]..bytes.len() {
+        let mut bad = bytes.clone();
+        bad[at] ^= 4;
+        let (records, scanned) = read_segment(&bad);
+        let lost: Vec<_> = scanned.damage.iter().map(|damage| damage.records.clone()).collect();
+        assert_eq!((records.len(), lost, scanned.torn), (1, vec![2..3], None), "at {at}");
     }
 }
 

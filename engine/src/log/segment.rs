@@ -39,7 +39,7 @@
 //! less than a frame's header                                      torn
 //! a header whose part in one sector is all zeros                  torn
 //! a header or payload with a zero at its end, and only zeros      torn
-//!   from there to the end of the file
+//!   from there to the end of the file, some of them written ahead
 //! an intact header, and a payload cut by the end of the file      torn
 //! an intact header, and a payload with more zero sectors          torn
 //!   than the header says
@@ -69,6 +69,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
 use super::acknowledged_mark::StoredMark;
 use super::newest_segment::NewestSegment;
+use super::torn::{is_cut_within, zero_sectors};
 use crate::codec::bytes::Reader;
 use crate::error::{Error, Result};
 use crate::model::Lsn;
@@ -241,15 +242,6 @@ pub(super) fn put_frame(
     out.extend_from_slice(payload);
 }
 
-/// Returns the number of sectors containing a part of `bytes`, which start at `offset` of the file,
-/// in which that part is all zeros.
-pub(super) fn zero_sectors(bytes: &[u8], offset: usize) -> u32 {
-    let (first, rest) = bytes.split_at((SECTOR_BYTES - offset % SECTOR_BYTES).min(bytes.len()));
-    let parts =
-        [first].into_iter().filter(|first| !first.is_empty()).chain(rest.chunks(SECTOR_BYTES));
-    parts.filter(|part| part.iter().all(|byte| *byte == 0)).count() as u32
-}
-
 /// A frame with an intact header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<'a> {
@@ -296,7 +288,7 @@ fn frame(bytes: &[u8], at: usize, salt: Salt) -> Option<Frame<'_>> {
         None => Payload::Torn,
         Some(payload) if salt.sum(payload) == payload_sum => Payload::Intact(payload),
         Some(payload) if zero_sectors(payload, at + FRAME_HEADER_BYTES) > zeros => Payload::Torn,
-        Some(_) if is_cut_within(bytes, FRAME_HEADER_BYTES + length) => Payload::Torn,
+        Some(_) if is_cut_within(bytes, at, FRAME_HEADER_BYTES + length) => Payload::Torn,
         Some(_) => Payload::Damaged,
     };
     Some(Frame {
@@ -338,16 +330,8 @@ pub(super) fn is_torn_header(file: &[u8], at: usize, header: Option<SegmentHeade
     match bytes.get(..length) {
         None => true,
         Some(header) if version_1 && header.starts_with(&MARKER_1) => is_cut_1(bytes),
-        Some(header) => zero_sectors(header, at) > 0 || is_cut_within(bytes, length),
+        Some(header) => zero_sectors(header, at) > 0 || is_cut_within(bytes, at, length),
     }
-}
-
-/// Returns whether `bytes`, which extend to the end of the file, are what a write leaves that ended
-/// within the first `length` of them: the zeros written ahead follow. A process that is killed may
-/// leave any part of a write, not only whole sectors.
-fn is_cut_within(bytes: &[u8], length: usize) -> bool {
-    let rest = bytes.get(length.saturating_sub(1)..);
-    rest.is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
 /// Returns whether a frame of version 1 extends beyond the end of the file. It does not if only its

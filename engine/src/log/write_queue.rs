@@ -12,6 +12,8 @@ use crate::model::Lsn;
 
 /// Maximum bytes queued; above it writes are refused as overloaded.
 const QUEUE_BYTES_MAX: usize = 64 << 20;
+/// A group is closed at this size.
+pub(super) const GROUP_BYTES_MAX: usize = 8 << 20;
 
 /// A write to be committed.
 pub(crate) struct Submission {
@@ -55,10 +57,15 @@ impl Queue {
         self.failure.clone().or(closing).map(Error::Unavailable)
     }
 
+    fn writes(&self) -> usize {
+        self.commands.iter().filter(|command| matches!(command, Command::Write(_))).count()
+    }
+
     /// Returns whether further writers may be waited for until there are this many.
     fn is_gathering(&self, writers: usize) -> bool {
-        let is_write = |command: &Command| matches!(command, Command::Write(_));
-        !self.stopped && self.commands.len() < writers && self.commands.iter().all(is_write)
+        let writes = self.writes();
+        let is_urgent = self.stopped || self.commands.len() > writes;
+        !is_urgent && writes < writers && self.bytes < GROUP_BYTES_MAX
     }
 }
 
@@ -110,15 +117,17 @@ impl WriteQueue {
     /// Returns `None` once the queue is stopped and empty.
     pub(super) fn take(&self, gathering: &mut Gathering) -> Option<Vec<Command>> {
         let mut queue = self.queue.lock();
-        let wait = gathering.wait(queue.commands.len());
+        let wait = gathering.wait(queue.writes());
         while queue.commands.is_empty() {
             if queue.stopped {
                 return None;
             }
             self.wake.wait(&mut queue);
         }
-        if let Some(Wait { writers, at_most }) = wait {
-            let before = queue.commands.len();
+        if let Some(Wait { writers, at_most }) = wait
+            && queue.is_gathering(writers)
+        {
+            let before = queue.writes();
             let clock = Clock::system();
             let deadline = clock.steady().saturating_add(at_most);
             while queue.is_gathering(writers) {
@@ -127,9 +136,7 @@ impl WriteQueue {
                     break;
                 }
             }
-            if before < writers {
-                gathering.waited(queue.commands.len() > before);
-            }
+            gathering.waited(queue.writes() > before);
         }
         queue.bytes = 0;
         Some(std::mem::take(&mut queue.commands))

@@ -23,11 +23,15 @@ pub(crate) fn measure_set(
     queries: Option<QuerySet>,
     cell: &mut Cell,
 ) -> Outcome<()> {
+    if let Some(queries) = queries.filter(|_| target.peer.merge_changes_plans()) {
+        // A load of its own: while another waits until the server is idle, that begins to merge.
+        target.send(workload)?;
+        target.peer.flush(&mut target.server)?;
+        run_queries(target, queries, "raw", cell)?;
+        target.start_again()?;
+    }
     let mut load = target.load(workload, Until::Flushed)?;
     load.stored = Some(target.peer.count(&mut target.server, workload.feed)?);
-    if let Some(queries) = queries.filter(|_| target.peer.merge_changes_plans()) {
-        run_queries(target, queries, "raw", cell)?;
-    }
     let merged = target.merge()?;
     load.cpu_merge = load.cpu_flush.map(|flushed| flushed + merged);
     load.memory_merge_mb = Some(target.server.memory_peak_mb()?);

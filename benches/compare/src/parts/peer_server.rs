@@ -177,6 +177,13 @@ impl<'a> PeerServer<'a> {
         Ok(stop_s)
     }
 
+    /// Stops the server and starts one on an empty directory.
+    pub(crate) fn start_again(&mut self) -> Outcome<()> {
+        self.server.stop(Signal::TERM)?;
+        *self = Self::new(self.context, self.peer)?;
+        Ok(())
+    }
+
     /// Stops the server and removes its files.
     pub(crate) fn remove(mut self) -> Outcome<()> {
         let folder = self.server.folder.clone();

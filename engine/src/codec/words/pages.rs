@@ -181,7 +181,7 @@ impl<'a> WordPages<'a> {
             let part = Part {
                 page: page_of(&self.pages, page)?,
                 from,
-                end: end - start,
+                end: end.saturating_sub(start),
                 is_partial: end < end_of(page),
                 stops: stops.of_page(page),
             };

@@ -39,6 +39,9 @@ use crate::metrics::times::TimePageWriter;
 use crate::model::{MetricType, SeriesId};
 use crate::sketch::decimal_units_of;
 
+/// Bytes that encoding a cell takes in addition to the cell.
+const ENCODED_CELL_BYTES: usize = 11 * size_of::<u64>();
+
 /// A selection of the columns of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellColumn {
@@ -77,6 +80,11 @@ impl BlockBuilder for CellBlockBuilder {
 
     fn bytes(&self) -> usize {
         self.rows.bytes() + size_of_val(self.starts.as_slice()) + size_of_val(self.cells.as_slice())
+    }
+
+    fn encoding_bytes(&self) -> usize {
+        // The numbers as floats, as decimals and as columns, and sums and counts.
+        ENCODED_CELL_BYTES * self.rows.rows()
     }
 
     fn finish(

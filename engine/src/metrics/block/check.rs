@@ -88,6 +88,10 @@ pub(crate) fn read_all(bytes: &[u8]) {
             let _outcome = block.append(index, range, &mut Vec::new(), &mut Vec::new());
         };
         (0..block.series().len()).for_each(|index| append(&mut block, index, (start, end)));
+        let all = block.series().len();
+        for range in [(start, 0), (0, end)] {
+            let _outcome = block.read_each((0..all).zip(0..), range, |_, _| Ok(()));
+        }
         // Again in parts, the later first: from stops where there are any.
         block.expect_few();
         for index in (0..block.series().len()).rev() {
@@ -101,6 +105,14 @@ pub(crate) fn read_all(bytes: &[u8]) {
         for wanted in [max, sum, CellColumn::ALL] {
             for index in 0..block.series().len() {
                 let _outcome = block.read(index, start, end, wanted, |_, _| {});
+            }
+        }
+        // Again in parts, the later first: from stops where there are any.
+        block.expect_few();
+        for wanted in [sum, max, CellColumn::ALL] {
+            for index in (0..block.series().len()).rev() {
+                let _outcome = block.read(index, 0, end, wanted, |_, _| {});
+                let _outcome = block.read(index, start, 0, wanted, |_, _| {});
             }
         }
     }

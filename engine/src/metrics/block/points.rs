@@ -173,7 +173,7 @@ impl<'a> PointBlock<'a> {
         let mut wanted = Wanted::new(wanted.into_iter(), (start, end));
         let has_stops = self.opened.values.has_noted_stops();
         while let Some((index, tag, rows)) = wanted.next(self)? {
-            let skips = self.opened.rows.rows_of(index).len() >= rows.len() + SKIPPED_ROWS_MIN;
+            let skips = self.skipped_rows(index, &rows) >= SKIPPED_ROWS_MIN;
             if skips && !has_stops {
                 self.opened.values.note_stops();
             }
@@ -192,6 +192,14 @@ impl<'a> PointBlock<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns how many rows of a series need not be decoded where only `rows` are read: those after
+    /// them, and those in earlier pages. Those before them in their page are added up.
+    fn skipped_rows(&self, index: usize, rows: &Range<usize>) -> usize {
+        let all = self.opened.rows.rows_of(index);
+        let page_start = rows.start - rows.start % PAGE_ROWS;
+        all.end.saturating_sub(rows.end) + page_start.saturating_sub(all.start)
     }
 
     /// Passes the rows of the series at `index` with `start <= time < end` to `sink`.

@@ -41,8 +41,8 @@ pub(super) struct Plan {
     work_of_row: u64,
     /// The units of work of opening what is not open yet.
     opening_work: u64,
-    /// See [`reads_few`].
-    reads_few: bool,
+    /// The number of selected series.
+    selected: u64,
     /// Whether blocks stay open for the next query: opening one takes longer than reading a few of
     /// its rows, and a quarter of the time of reading all.
     pub(super) keeps_open: bool,
@@ -68,7 +68,7 @@ impl Plan {
         if self.keeps_open {
             let opening = |key: &BlockKey| match opened.has_noted_stops(key) {
                 None => Opening::Closed,
-                Some(true) if self.reads_few => Opening::WithStops,
+                Some(true) if is_few(self.selected) => Opening::WithStops,
                 Some(_) => Opening::Open,
             };
             self.opening_work = self.work_to_open(&opening);
@@ -88,14 +88,22 @@ impl Plan {
         self.tasks.iter().map(of_task).sum()
     }
 
+    /// Returns the pages of a block that are decoded in any case, besides the rows that are read: one
+    /// for each series, since their rows begin somewhere in it, but none twice.
+    fn pages(&self, block: &BlockInfo) -> u64 {
+        let all = u64::from(block.rows).div_ceil(PAGE_ROWS as u64);
+        if is_few(self.selected) { 1 } else { all.min(self.selected).max(1) }
+    }
+
     fn work_to_open(&self, opening: &dyn Fn(&BlockKey) -> Opening) -> u64 {
         let block = |block: &BlockInfo| {
             // Columns that are read for the first time have a value for each series to decode.
             let tables = SERIES_WORK * u64::from(block.series);
             let checksum = u64::from(block.bytes) / UNIT_BYTES;
+            let pages = PAGE_WORK * self.pages(block);
             match opening(&block.key) {
-                Opening::Closed => PAGE_WORK + code_work(block) + tables + checksum,
-                Opening::Open => PAGE_WORK + tables,
+                Opening::Closed => pages + code_work(block) + tables + checksum,
+                Opening::Open => pages + tables,
                 Opening::WithStops => STOP_WORK + tables,
             }
         };
@@ -159,7 +167,11 @@ const OVERLAPPING_ROWS_PER_TASK: u64 = 200_000;
 
 /// Returns whether so few series are selected that little more than their rows is decoded.
 pub(super) fn reads_few(selection: &Selection) -> bool {
-    selection.series.len() <= FEW_SERIES as u64
+    is_few(selection.series.len())
+}
+
+fn is_few(series: u64) -> bool {
+    series <= FEW_SERIES as u64
 }
 
 struct Planner<'a> {
@@ -199,7 +211,7 @@ pub(super) fn plan(
         share: (selection.series.len() as f64 / f64::from(most.max(1))).min(1.0),
         threads: metrics.options().threads as u32,
         runs: &view.runs,
-        plan: Plan { work_of_row, reads_few: reads_few(selection), ..Plan::default() },
+        plan: Plan { work_of_row, selected: selection.series.len(), ..Plan::default() },
     };
     let is_selected = |block: &BlockInfo| {
         !block.extent().intersect(read_range.range).is_empty()
