@@ -16,6 +16,9 @@ use crate::results::{Cell, Row};
 pub(crate) const PEERS: [&str; 6] =
     ["telltale", "telltale-interval", "victoria-metrics", "influxdb", "clickhouse", "duckdb"];
 
+/// The peers that are measured repeatedly. The others take several times as long.
+const REPEATED: [&str; 2] = ["telltale", "victoria-metrics"];
+
 /// An available peer.
 enum Contestant {
     Server(Box<dyn Peer>),
@@ -31,9 +34,19 @@ pub(crate) fn run(context: &Context) -> Outcome<()> {
         contestants.push((peer, contestant(context, peer)));
     }
     for part in parts {
+        let mut cells = Vec::new();
         for (peer, contestant) in &contestants {
             if runs_with(part, peer) {
-                measure(context, part, peer, contestant)?;
+                let cell = Cell::new(&context.results(), part.name, peer)?;
+                cells.push((*peer, contestant, cell));
+            }
+        }
+        // The peers take turns: the speed of a machine changes from minute to minute.
+        for run in 0..context.options.runs {
+            for (peer, contestant, cell) in &mut cells {
+                if run == 0 || REPEATED.contains(peer) {
+                    measure(context, part, (peer, contestant), cell)?;
+                }
             }
         }
     }
@@ -64,22 +77,20 @@ pub(crate) fn runs_with(part: &Part, peer: &str) -> bool {
 fn measure(
     context: &Context,
     part: &Part,
-    peer: &str,
-    contestant: &Outcome<Contestant>,
+    (peer, contestant): (&str, &Outcome<Contestant>),
+    cell: &mut Cell,
 ) -> Outcome<()> {
     crate::print_line(&format!("{} · {peer}", part.name));
     let clock = Stopwatch::start();
-    let mut cell = Cell::new(&context.results(), part.name, peer)?;
     let set = (part.set)(context.options.scale);
     let done = match contestant {
         Err(error) => Err(format!("not installed: {error}").into()),
-        Ok(Contestant::Server(server)) => describe(server.as_ref(), &mut cell)
-            .and_then(|()| (part.serve)(context, server.as_ref(), set, &mut cell)),
+        Ok(Contestant::Server(server)) => describe(server.as_ref(), cell)
+            .and_then(|()| (part.serve)(context, server.as_ref(), set, cell)),
         Ok(Contestant::Embedded(engine)) => {
             let scale = context.options.scale;
-            set.ensure(&context.data(), &[Format::Columns]).and_then(|folder| {
-                engine.run(part.name, scale, &folder, &context.scratch(), &mut cell)
-            })
+            set.ensure(&context.data(), &[Format::Columns])
+                .and_then(|folder| engine.run(part.name, scale, &folder, &context.scratch(), cell))
         }
     };
     if let Err(error) = done {

@@ -11,7 +11,7 @@ pub(crate) const USAGE: &str = "usage: compare [--scale small|full] [--parts a,b
   --parts   tsbs-small tsbs-medium doubles mix latencies events late cardinality month churn
             (all)
   --peers   telltale telltale-interval victoria-metrics influxdb clickhouse duckdb (all)
-  --runs    repetitions of each load of tsbs-small; the median is reported (2)
+  --runs    repetitions of each part, with the peers in turn; medians are reported (2)
   --report  write the report of earlier measurements without measuring
 
 Environment: TELLTALE_BIN and VICTORIA_METRICS_BIN are the paths of programs to measure; COMPARE_DIR is the directory of data,

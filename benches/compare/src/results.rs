@@ -123,13 +123,13 @@ impl Cell {
     }
 
     /// Writes the rows to their file, in place of earlier ones.
-    pub(crate) fn save(self) -> Outcome<()> {
+    pub(crate) fn save(&self) -> Outcome<()> {
         let mut text = String::new();
         for row in &self.rows {
             text.push_str(&serde_json::to_string(row)?);
             text.push('\n');
         }
-        Ok(std::fs::write(self.path, text)?)
+        Ok(std::fs::write(&self.path, text)?)
     }
 }
 

@@ -31,15 +31,11 @@ const WAYS_MORE: [Way; 4] = [
 ];
 const WAYS_MEDIUM: [Way; 2] = [(Format::Wide, 500), (Format::RemoteWrite(5_000), 5_000)];
 
-/// Measures a thousand series: each format and size, repeatedly.
+/// Measures a thousand series: each format and size.
 pub(crate) fn small(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cell) -> Outcome<()> {
-    // InfluxDB is so slow that repetitions would take too long.
-    let runs = if peer.name() == "influxdb" { 1 } else { context.options.runs };
     let more: &[Way] = context.options.scale.pick(&[], &WAYS_MORE);
     for way in WAYS_SMALL.iter().chain(more) {
-        for _ in 0..runs {
-            load(context, peer, set, *way, cell)?;
-        }
+        load(context, peer, set, *way, cell)?;
     }
     let queries = QuerySet::Cpu { hosts: 100, hours: 12 };
     all(context, peer, set, queries, cell)?;

@@ -1,5 +1,6 @@
-//! The measurements by part and peer. Repeated loads are reported as the median of each number.
+//! The measurements by part and peer. What was repeated is reported as the median of each number.
 
+use super::medians::{combined, median};
 use crate::contest::{PEERS, runs_with};
 use crate::outcome::Outcome;
 use crate::parts::{Context, PARTS};
@@ -22,7 +23,7 @@ impl Facts {
         for part in PARTS {
             for peer in PEERS.into_iter().filter(|peer| runs_with(part, peer)) {
                 let rows = results::load(&context.results(), part.name, peer)?;
-                cells.push(Found { part: part.name, peer, rows });
+                cells.push(Found { part: part.name, peer, rows: combined(rows) });
             }
         }
         Ok(Self { cells })
@@ -183,24 +184,4 @@ fn median_load(group: &[&Load]) -> Option<Load> {
         stored: group.iter().filter_map(|load| load.stored).min(),
         ..first
     })
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = |from: usize| values.get(from / 2).copied().unwrap_or(0.0);
-    (middle(values.len().saturating_sub(1)) + middle(values.len())) / 2.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_median_is_the_middle_or_between_the_two() {
-        for (values, expected) in
-            [(vec![7.0], 7.0), (vec![3.0, 1.0], 2.0), (vec![9.0, 1.0, 2.0], 2.0)]
-        {
-            assert!((median(values.clone()) - expected).abs() < 1e-12, "{values:?}");
-        }
-    }
 }

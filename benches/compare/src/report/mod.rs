@@ -6,6 +6,7 @@ mod facts;
 mod growth;
 mod ingest;
 mod markdown;
+mod medians;
 mod queries;
 mod space;
 mod targets;
