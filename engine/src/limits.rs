@@ -28,6 +28,8 @@ pub const BLOCK_ROWS_SHARE_MAX: usize = BLOCK_ROWS_MAX / 8 * 7;
 /// Rows per series from which the series of a block are long. In a block of many short series a
 /// query that reads one of them looks at the ids of all.
 pub const LONG_SERIES_ROWS: usize = 1 << 9;
+/// Bytes at which a group of records that share a write to the log is closed.
+pub const LOG_GROUP_BYTES_MAX: usize = 8 << 20;
 /// Events of a block: positions are 16-bit.
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
 /// Bytes of the strings of a block's events, every occurrence counted: the memory that compacting a

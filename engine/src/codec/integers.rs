@@ -285,8 +285,8 @@ impl<'a> IntegerColumn<'a> {
         Ok(true)
     }
 
-    /// Decodes `rows`, which are in one page, into `out`, replacing its contents: from the last stop
-    /// before them where there are stops.
+    /// Decodes `rows`, which are in one page, into `out`, replacing its contents: from the last
+    /// stop before them where there are stops.
     pub(crate) fn some(&self, rows: Range<usize>, out: &mut Vec<i64>) -> CodecResult<()> {
         let page = rows.start / PAGE_ROWS;
         let before = rows.start - page * PAGE_ROWS;

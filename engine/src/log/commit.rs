@@ -33,11 +33,12 @@ use super::gathering::Gathering;
 use super::record::Definitions;
 use super::segment::Segments;
 use super::segment_file::Writes;
-use super::write_queue::{Command, GROUP_BYTES_MAX, Queued, Submission, WriteQueue};
+use super::write_queue::{Command, Queued, Submission, WriteQueue};
 use super::writer::{FileOps, LogWriter};
 use crate::clock::Clock;
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
+use crate::limits::LOG_GROUP_BYTES_MAX;
 use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
 use crate::panics::catch_panic;
@@ -232,7 +233,7 @@ impl<S: Sink> Worker<S> {
                     Command::Write(queued) => {
                         bytes += queued.payload.len();
                         group.push(queued);
-                        if bytes > GROUP_BYTES_MAX {
+                        if bytes > LOG_GROUP_BYTES_MAX {
                             self.commit(std::mem::take(&mut group));
                             bytes = 0;
                         }

@@ -12,8 +12,8 @@ use super::format_tests::{GOLDEN_1, bytes_of};
 use super::read::{LogRead, read_log};
 use super::scan::{Scanned, SegmentBounds, scan};
 use super::segment::{
-    FRAME_HEADER_BYTES, HEADER_BYTES, LARGE_SECTOR_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt,
-    Segments, header, put_frame,
+    FRAME_HEADER_BYTES, HEADER_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt, Segments, header,
+    put_frame,
 };
 use super::segment_file::Writes;
 use super::writer::{FileOps, LogWriter};
@@ -23,13 +23,13 @@ pub(super) const SALT: Salt = Salt(0x0102_0304_0506_0708);
 
 /// A segment in memory as the writer creates it: groups of records, each written after the previous
 /// one was acknowledged.
-struct Segment {
-    bytes: Vec<u8>,
+pub(super) struct Segment {
+    pub(super) bytes: Vec<u8>,
     /// The offset of each frame.
-    frames: Vec<usize>,
+    pub(super) frames: Vec<usize>,
 }
 
-fn segment(groups: &[&[&[u8]]]) -> Segment {
+pub(super) fn segment(groups: &[&[&[u8]]]) -> Segment {
     let mut bytes = header(Lsn(1), Lsn(0), SALT).to_vec();
     let (mut frames, mut lsn) = (Vec::new(), Lsn(1));
     for group in groups {
@@ -44,7 +44,7 @@ fn segment(groups: &[&[&[u8]]]) -> Segment {
 }
 
 /// Returns a segment with one write of three records.
-fn single_write() -> Segment {
+pub(super) fn single_write() -> Segment {
     segment(&[&[b"first", b"second", b"third"]])
 }
 
@@ -69,65 +69,6 @@ fn a_torn_end_is_not_damage() {
         assert_eq!((scanned.next, scanned.damage), (Lsn(3), vec![]));
         let torn = scanned.torn.map(|torn| torn.bytes);
         assert_eq!(torn, (cut > frames[2]).then_some(frames[2]..cut));
-    }
-}
-
-#[test]
-fn a_write_cut_before_zeros_written_ahead_is_not_damage() {
-    for ahead in [1, 4_096] {
-        let Segment { mut bytes, frames } = single_write();
-        let end = bytes.len();
-        bytes.resize(end + ahead, 0);
-        for cut in frames[1]..end {
-            let mut left = bytes.clone();
-            left[cut..].fill(0);
-            let (records, scanned) = read_segment(&left);
-            let intact = if cut < frames[2] { 1 } else { 2 };
-            assert_eq!(records, ["first", "second"][..intact], "cut at {cut}, {ahead} zeros");
-            assert_eq!((scanned.next.0, scanned.damage), (intact as u64 + 1, vec![]), "at {cut}");
-        }
-    }
-}
-
-#[test]
-fn a_cut_at_the_end_of_a_block_is_not_damage() {
-    let payload = vec![1; LARGE_SECTOR_BYTES - SECTOR_BYTES];
-    let Segment { mut bytes, frames } = segment(&[&[&payload]]);
-    let padding = bytes.len().next_multiple_of(LARGE_SECTOR_BYTES) - bytes.len();
-    let payload = vec![1; payload.len() + padding];
-    bytes = segment(&[&[&payload]]).bytes;
-    assert!(bytes.len().is_multiple_of(LARGE_SECTOR_BYTES));
-    bytes[frames[0] + FRAME_HEADER_BYTES + 700..].fill(0);
-    let (records, scanned) = read_segment(&bytes);
-    assert_eq!((records.len(), scanned.damage), (0, vec![]));
-    assert_eq!(scanned.torn.map(|torn| torn.bytes.start), Some(frames[0]));
-}
-
-#[test]
-fn damage_to_a_last_record_that_ends_in_zeros_is_reported_where_no_zeros_are_written_ahead() {
-    let Segment { bytes, frames } = segment(&[&[b"first"], &[b"last\0\0\0"]]);
-    for at in frames[1]..bytes.len() {
-        let mut bad = bytes.clone();
-        bad[at] ^= 4;
-        let (records, scanned) = read_segment(&bad);
-        let lost: Vec<_> = scanned.damage.iter().map(|damage| damage.records.clone()).collect();
-        assert_eq!((records.len(), lost, scanned.torn), (1, vec![2..3], None), "at {at}");
-    }
-}
-
-#[test]
-fn a_write_cut_after_it_was_acknowledged_is_damage() {
-    let Segment { bytes, frames } = single_write();
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join(format!("{:020}.log", 1));
-    for cut in frames[2]..bytes.len() {
-        let mut left = [&bytes[..cut], &[0; 64][..]].concat();
-        left.resize(bytes.len() + 4_096, 0);
-        fs::write(&path, &left).unwrap();
-        let bounds = SegmentBounds { next_first: None, acknowledged: Some(Lsn(3)) };
-        let scanned = scan(&path, bounds, |_, _| Ok(())).unwrap();
-        let lost: Vec<_> = scanned.damage.iter().map(|damage| damage.records.clone()).collect();
-        assert_eq!((lost, scanned.torn), (vec![3..4], None), "cut at {cut}");
     }
 }
 

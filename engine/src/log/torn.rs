@@ -21,3 +21,7 @@ pub(super) fn is_cut_within(bytes: &[u8], at: usize, length: usize) -> bool {
     let rest = bytes.get(length.saturating_sub(1)..).filter(|_| zeros_ahead);
     rest.is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
+
+#[cfg(test)]
+#[path = "torn_tests.rs"]
+mod tests;

@@ -8,12 +8,11 @@ use super::segment::PAYLOAD_BYTES_MAX;
 use super::write_response::{Done, WriteResponse};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::limits::LOG_GROUP_BYTES_MAX;
 use crate::model::Lsn;
 
 /// Maximum bytes queued; above it writes are refused as overloaded.
 const QUEUE_BYTES_MAX: usize = 64 << 20;
-/// A group is closed at this size.
-pub(super) const GROUP_BYTES_MAX: usize = 8 << 20;
 
 /// A write to be committed.
 pub(crate) struct Submission {
@@ -65,7 +64,7 @@ impl Queue {
     fn is_gathering(&self, writers: usize) -> bool {
         let writes = self.writes();
         let is_urgent = self.stopped || self.commands.len() > writes;
-        !is_urgent && writes < writers && self.bytes < GROUP_BYTES_MAX
+        !is_urgent && writes < writers && self.bytes < LOG_GROUP_BYTES_MAX
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Codes follow each other without gaps, so that a row in the middle of a page is only found by
 //! decoding those before it. While rows of few series are decoded, or few rows of each, a stop is
-//! noted every [`STOP_ROWS`] rows. Later reads of the page begin at the last stop before their rows,
-//! and decode two halves of them at once.
+//! noted every [`STOP_ROWS`] rows. Later reads of the page begin at the last stop before their
+//! rows, and decode two halves of them at once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -240,8 +240,9 @@ impl CellPage {
         Ok(())
     }
 
-    /// Returns the cell of a row of the page. Columns that are not decoded are as in [`NumberCell::EMPTY`], but
-    /// the count is then 1; `last_time` is relative to the start of the cell.
+    /// Returns the cell of a row of the page. Columns that are not decoded are as in
+    /// [`NumberCell::EMPTY`], but the count is then 1; `last_time` is relative to the start of the
+    /// cell.
     #[inline]
     pub(super) fn cell(&self, row: usize) -> CodecResult<NumberCell> {
         let Some(Decoded { rows, wanted }) = &self.decoded else { return Err(too_few()) };

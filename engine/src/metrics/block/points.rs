@@ -194,8 +194,8 @@ impl<'a> PointBlock<'a> {
         Ok(())
     }
 
-    /// Returns how many rows of a series need not be decoded where only `rows` are read: those after
-    /// them, and those in earlier pages. Those before them in their page are added up.
+    /// Returns how many rows of a series need not be decoded where only `rows` are read: those
+    /// after them, and those in earlier pages. Those before them in their page are added up.
     fn skipped_rows(&self, index: usize, rows: &Range<usize>) -> usize {
         let all = self.opened.rows.rows_of(index);
         let page_start = rows.start - rows.start % PAGE_ROWS;

@@ -204,7 +204,8 @@ impl<'a> PredictedColumns<'a> {
         units_of(self.scale)
     }
 
-    /// Decodes some rows, and a few more where that is no work. Columns that are not wanted are decoded only where others are predicted from them.
+    /// Decodes some rows, and a few more where that is no work. Columns that are not wanted are
+    /// decoded only where others are predicted from them.
     pub(super) fn load(&self, rows: &PageRows, runs: &Runs, into: Decoded<'_>) -> CodecResult<()> {
         let [mut own_min, mut own_max, mut own_last] = [(); 3].map(|()| FloatPage::default());
         let last = into.last.unwrap_or(&mut own_last);

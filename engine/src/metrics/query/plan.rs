@@ -88,8 +88,8 @@ impl Plan {
         self.tasks.iter().map(of_task).sum()
     }
 
-    /// Returns the pages of a block that are decoded in any case, besides the rows that are read: one
-    /// for each series, since their rows begin somewhere in it, but none twice.
+    /// Returns the pages of a block that are decoded in any case, besides the rows that are read:
+    /// one for each series, since their rows begin somewhere in it, but none twice.
     fn pages(&self, block: &BlockInfo) -> u64 {
         let all = u64::from(block.rows).div_ceil(PAGE_ROWS as u64);
         if is_few(self.selected) { 1 } else { all.min(self.selected).max(1) }
