@@ -235,12 +235,7 @@ fn growth(facts: &Facts) -> Vec<Target> {
             |set: &str| loads.iter().find(|(l, _)| l.set == set).map(|(l, _)| l.per_second());
         Some(rate("10 % late")? / rate("on time")?)
     };
-    let start = |peer: &str| {
-        facts.rows("cardinality", peer).iter().find_map(|row| match row {
-            Row::Restart(restart) => Some(restart.ready_s),
-            _ => None,
-        })
-    };
+    let start = |peer: &str| start_with_a_million_series(facts, peer);
     let number = |part, what: &str, must, aim, good, us, best| Target {
         what: what.to_owned(),
         part,
@@ -289,6 +284,14 @@ fn growth(facts: &Facts) -> Vec<Target> {
             least_of(start),
         ),
     ]
+}
+
+/// Returns the seconds from a start to the first response.
+fn start_with_a_million_series(facts: &Facts, peer: &str) -> Option<f64> {
+    facts.rows("cardinality", peer).iter().find_map(|row| match row {
+        Row::Restart(restart) => Some(restart.ready_s),
+        _ => None,
+    })
 }
 
 impl Target {
