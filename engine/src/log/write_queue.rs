@@ -18,7 +18,7 @@ const QUEUE_BYTES_MAX: usize = 64 << 20;
 pub(crate) struct Submission {
     /// The encoded record.
     pub(crate) payload: Vec<u8>,
-    /// Whether it is synced before it is acknowledged, whatever [`Durability`] requires.
+    /// Whether it is synced before it is acknowledged, whatever [`crate::Durability`] requires.
     pub(crate) synced: bool,
     pub(crate) applied: Applied,
     /// Called once with the record's position, or why there is none.
