@@ -357,6 +357,7 @@ impl<S: Sink> Worker<S> {
         payloads.extend(writes().chain(layout.after()));
         let synced = self.durability == Durability::Sync;
         let sync = synced || group.iter().any(|queued| queued.synced);
+        // What the disk takes is real time, whatever clock the engine has.
         let (clock, writers) = (Clock::system(), group.len());
         let started = clock.steady();
         let written = self.writer.append(&payloads, sync);

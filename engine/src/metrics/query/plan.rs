@@ -455,6 +455,7 @@ fn cover(range: TimeRange, tiers: &[Tier], parts: &mut Vec<(Tier, TimeRange)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::block::sample_info;
     use crate::model::{Aggregation, Interval, MetricQuery, TimestampMs};
     use crate::options::{Maintenance, Options};
     use crate::{Clock, Engine};
@@ -471,6 +472,24 @@ mod tests {
         parts.clear();
         cover(TimeRange::new(0, 7 * minute), &[Tier::Hour, Tier::FiveMinutes], &mut parts);
         assert_eq!(parts, [(Tier::FiveMinutes, TimeRange::new(0, 7 * minute))]);
+    }
+
+    #[test]
+    fn opening_counts_the_pages_that_are_decoded_for_the_selected_series() {
+        let (rows, series) = (108_000, 25);
+        let block = BlockInfo { rows, series, ..sample_info(MetricType::Gauge, Tier::Raw) };
+        let part = Part { range: block.extent(), cell_width: None };
+        let tables = SERIES_WORK * u64::from(series);
+        let pages = |selected: u64| {
+            let tasks = vec![Task::Points { block, part }];
+            let plan = Plan { tasks, selected, ..Plan::default() };
+            (plan.work_to_open(&|_| Opening::Open) - tables) / PAGE_WORK
+        };
+        let few = FEW_SERIES as u64;
+        assert_eq!([pages(1), pages(few)], [1, 1], "little more than their rows is decoded");
+        assert_eq!([pages(few + 1), pages(20)], [few + 1, 20], "one for each series");
+        let all = u64::from(rows).div_ceil(PAGE_ROWS as u64);
+        assert_eq!([pages(all + 1), pages(u64::MAX)], [all, all], "none twice");
     }
 
     #[test]
