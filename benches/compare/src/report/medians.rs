@@ -3,6 +3,9 @@
 
 use crate::results::{Disk, QueryResult, Restart, Row};
 
+/// Sums of the same numbers in another order differ by less than this share.
+const SAME_SUMS: f64 = 1e-6;
+
 /// Returns the rows of a part and a peer, each measurement once, in the order of the first ones.
 pub(crate) fn combined(rows: Vec<Row>) -> Vec<Row> {
     let mut groups: Vec<Vec<Row>> = Vec::new();
@@ -13,7 +16,27 @@ pub(crate) fn combined(rows: Vec<Row>) -> Vec<Row> {
             None => groups.push(vec![row]),
         }
     }
-    groups.iter().filter_map(|group| combine(group)).collect()
+    let contradictions: Vec<Row> = groups.iter().filter_map(|group| contradiction(group)).collect();
+    groups.iter().filter_map(|group| combine(group)).chain(contradictions).collect()
+}
+
+/// Returns what to report if a peer answered a query differently in another run: the answers that
+/// are compared between the peers are those of the first one.
+fn contradiction(group: &[Row]) -> Option<Row> {
+    let queries =
+        || group.iter().filter_map(|row| if let Row::Query(q) = row { Some(q) } else { None });
+    let first = queries().next()?;
+    let is_same = |other: &QueryResult| {
+        let tolerated = SAME_SUMS * first.sum.abs().max(other.sum.abs());
+        other.numbers == first.numbers && (other.sum - first.sum).abs() <= tolerated
+    };
+    let other = queries().find(|other| !is_same(other))?;
+    let QueryResult { shape, state, numbers, sum, .. } = first;
+    let reason = format!(
+        "{shape} {state}: {numbers} numbers with the sum {sum} in one run, {} with {} in another",
+        other.numbers, other.sum
+    );
+    Some(Row::Missing { reason })
 }
 
 fn alike(a: &Row, b: &Row) -> bool {
@@ -47,8 +70,9 @@ fn combine(group: &[Row]) -> Option<Row> {
                 Row::Disk(disk) => Some(disk.bytes),
                 _ => None,
             };
-            // The most of them, in favour of nobody.
-            let bytes = group.iter().filter_map(bytes).max().unwrap_or(disk.bytes);
+            let mut all: Vec<u64> = group.iter().filter_map(bytes).collect();
+            all.sort_unstable();
+            let bytes = all.get(all.len() / 2).copied().unwrap_or(disk.bytes);
             Row::Disk(Disk { bytes, ..disk })
         }
         Row::Query(query) => {
@@ -123,21 +147,33 @@ mod tests {
         }
     }
 
+    fn query(state: &str, ms: f64, sum: f64) -> Row {
+        Row::Query(QueryResult {
+            shape: "q1".to_owned(),
+            state: state.to_owned(),
+            first_ms: 2.0 * ms,
+            p50_ms: ms,
+            p99_ms: 3.0 * ms,
+            times: 9,
+            cpu_ms: ms,
+            numbers: 4,
+            sum,
+        })
+    }
+
+    #[test]
+    fn another_answer_in_another_run_is_reported() {
+        let same = combined(vec![query("raw", 1.0, 1e9), query("raw", 2.0, 1e9 + 1.0)]);
+        assert_eq!(same.len(), 1, "{same:?}");
+        let other = combined(vec![query("raw", 1.0, 7.0), query("raw", 2.0, 8.0)]);
+        let [Row::Query(_), Row::Missing { reason }] = other.as_slice() else {
+            panic!("{other:?}");
+        };
+        assert!(reason.contains("the sum 7 in one run, 4 with 8"), "{reason}");
+    }
+
     #[test]
     fn what_is_measured_several_times_is_one_row() {
-        let query = |state: &str, ms: f64, sum: f64| {
-            Row::Query(QueryResult {
-                shape: "q1".to_owned(),
-                state: state.to_owned(),
-                first_ms: 2.0 * ms,
-                p50_ms: ms,
-                p99_ms: 3.0 * ms,
-                times: 9,
-                cpu_ms: ms,
-                numbers: 4,
-                sum,
-            })
-        };
         let disk = |bytes| Row::Disk(Disk { set: String::new(), points: 1, bytes, counted: None });
         let rows = vec![
             query("raw", 5.0, 1.0),
@@ -145,6 +181,7 @@ mod tests {
             query("final", 1.0, 1.0),
             query("final", 9.0, 1.0),
             disk(3),
+            disk(9),
             query("final", 2.0, 1.0),
         ];
         let combined = combined(rows);
