@@ -99,7 +99,7 @@ impl Engine {
     /// Writes samples and blocks until they are durable, as configured by [`Options::durability`].
     pub fn write(&self, points: PointBatch) -> Result<Written> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        self.submit(Write { points, ..Write::default() }, move |outcome| {
+        self.submit_or_write(Write { points, ..Write::default() }, move |outcome| {
             // The send fails only if this thread is gone.
             let _sent = sender.send(outcome);
         });
@@ -195,14 +195,36 @@ impl Engine {
         self.inner.telemetry.events.query(query)
     }
 
-    /// Submits a write and calls `done` on another thread once it is durable as configured. `done`
-    /// must not block.
+    /// Submits a write and calls `done` on another thread once it is durable as configured, or here
+    /// if it is refused at once. `done` must not block.
     pub fn submit(&self, write: Write, done: impl FnOnce(Result<Written>) + Send + 'static) {
+        self.submit_from(write, false, done);
+    }
+
+    /// Does the same as [`Self::submit`], for threads that may block for a short time: where nobody
+    /// else writes, and the disk is so fast that a write takes little longer than a switch to
+    /// another thread and back, this thread writes, and calls `done` before it returns. Not for
+    /// threads that have further writes to submit meanwhile: these could have shared a sync.
+    pub fn submit_or_write(
+        &self,
+        write: Write,
+        done: impl FnOnce(Result<Written>) + Send + 'static,
+    ) {
+        self.submit_from(write, true, done);
+    }
+
+    fn submit_from(
+        &self,
+        write: Write,
+        may_block: bool,
+        done: impl FnOnce(Result<Written>) + Send + 'static,
+    ) {
         let Write { points, events, receipt } = write;
         let events = events.map(EventBatch::into_rows).unwrap_or_default();
         self.inner.committer.submit(Submission {
             payload: encode_write(&points, &events, receipt.as_ref()),
             synced: false,
+            may_block,
             applied: Applied::Write(Box::new(log::Written { points, events, receipt })),
             done: Box::new(move |outcome| done(outcome.map(|lsn| Written { lsn }))),
         });
@@ -299,6 +321,7 @@ impl Engine {
             payload: encode_dropped(id),
             // A deletion must survive a power loss whatever the durability of writes is.
             synced: true,
+            may_block: true,
             applied: Applied::Dropped(id),
             done: Box::new(move |outcome| {
                 let _sent = sender.send(outcome);

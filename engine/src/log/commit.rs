@@ -1,7 +1,9 @@
-//! Group commit: one thread writes the log, so that concurrent writers share a write and a sync.
+//! Group commit: one thread at a time writes the log, so that concurrent writers share a write and
+//! a sync.
 //!
 //! ```text
-//! writers ─submit─▶ queue ──▶ committer: take all ─▶ append (+ sync) ─▶ apply to heads ─▶ respond
+//! writers ─submit─▶ queue ──▶ committing thread: take all ─┐
+//!              └─ fast disk, nobody else writes: itself ──┴▶ append (+ sync) ─▶ apply to heads ─▶ respond
 //! ```
 //!
 //! While one group is being synced the next one gathers, so each writer waits for at most two syncs
@@ -9,14 +11,14 @@
 //! ([`super::gathering`]). A record is applied in log order and before its
 //! write is acknowledged: writers can read what was acknowledged to them.
 //!
-//! The committing thread also claims receipts: of several writes with the same receipt, from any
+//! Who has the turn to write also claims receipts: of several writes with the same receipt, from any
 //! clients and at any time, one is logged and the others are refused with [`Refusal::Conflict`].
 //!
 //! # Panics
 //!
-//! After a panic in the committing thread the heads may lack records that the log contains, so the
-//! thread is not restarted: queued and later writes are refused at once, and the next start replays
-//! the log. The background syncing thread has no state in memory: its panic counts as a failed
+//! After a panic of whoever writes the heads may lack records that the log contains, so nothing is
+//! written any more: queued and later writes are refused at once, and the next start replays the
+//! log. The background syncing thread has no state in memory: its panic counts as a failed
 //! sync, and it continues. A panic of a writer's callback affects only that writer.
 
 use std::collections::HashSet;
@@ -29,7 +31,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::definition_copies::DefinitionCopies;
-use super::gathering::Gathering;
+use super::gathering::TurnTimes;
 use super::record::Definitions;
 use super::segment::Segments;
 use super::segment_file::Writes;
@@ -72,6 +74,9 @@ impl Applied {
 /// The destination of durable records. A trait because the log must not depend on the stores above
 /// it; the tests of this file contain the second implementation.
 pub(crate) trait Sink: Send + 'static {
+    /// Returns whether the next group takes longer than its own size tells: [`Self::admit`] would
+    /// wait, or many definitions are to be logged.
+    fn takes_long(&self) -> bool;
     /// Refuses a write whose receipt is taken. Called in log order, before the write is in the log.
     fn claim(&mut self, receipt: &Receipt) -> Result<()>;
     /// Returns whether a group may be written now. May wait for memory to become free.
@@ -90,7 +95,7 @@ pub(crate) trait Sink: Send + 'static {
     fn failed(&mut self, error: &Error);
     /// Reports that acknowledged records of the log may never reach the disk.
     fn durability_in_doubt(&mut self);
-    /// Reports that the committing thread has panicked: nothing is written any more.
+    /// Reports that whoever wrote the log has panicked: nothing is written any more.
     fn died(&mut self, reason: &str);
 }
 
@@ -116,10 +121,10 @@ struct Shared {
     copies_bytes: AtomicUsize,
 }
 
-/// The handle of the committing thread. Dropping it stops the thread after everything submitted is
-/// written.
+/// The log, open for writes. Dropping it stops its threads after everything submitted is written.
 pub(crate) struct Committer {
     shared: Arc<Shared>,
+    writer: Arc<dyn WriteGroups>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -150,22 +155,25 @@ impl Committer {
         };
         let copies = DefinitionCopies::new(defined_once);
         shared.copies_bytes.store(copies.bytes(), Ordering::Relaxed);
-        let gathering = Gathering::default();
-        let worker =
-            Worker { shared: Arc::clone(&shared), writer, copies, durability, gathering, sink };
-        threads.push(spawn("telltale-commit", Box::new(move || worker.run()))?);
+        let worker = Worker { shared: Arc::clone(&shared), writer, copies, durability, sink };
+        let writer: Arc<dyn WriteGroups> = Arc::new(Turns::new(worker));
+        let committing = (Arc::clone(&shared), Arc::clone(&writer));
+        threads.push(spawn("telltale-commit", Box::new(move || committing_thread(committing)))?);
         if let Durability::Interval(period) = durability {
             let shared = Arc::clone(&shared);
             threads
                 .push(spawn("telltale-sync", Box::new(move || sync_every(&shared, period, &ops)))?);
         }
-        Ok(Self { shared, threads: Mutex::new(threads) })
+        Ok(Self { shared, writer, threads: Mutex::new(threads) })
     }
 
     /// Queues a write. Its `done` is called by the committing thread, or by this call if the write
-    /// is refused.
+    /// is refused, or if this thread writes it: where it may block, nobody else writes, and the disk
+    /// is fast ([`super::gathering`]).
     pub(crate) fn submit(&self, submission: Submission) {
-        self.shared.queue.submit(submission);
+        if let Some(queued) = self.shared.queue.submit(submission) {
+            self.writer.write_at_once(queued);
+        }
     }
 
     /// Starts a new segment, then calls `done` with the last record of the old one.
@@ -200,54 +208,124 @@ impl Drop for Committer {
     }
 }
 
+/// Writes commands in turns.
+trait WriteGroups: Send + Sync {
+    /// Writes what the committing thread took, and ends its turn.
+    fn write_all(&self, commands: Vec<Command>);
+    /// Writes a record of the calling thread, or passes it on to the committing thread if that
+    /// would take long, and ends the turn.
+    fn write_at_once(&self, queued: Queued);
+    /// Closes the log. Nobody has the turn any more.
+    fn close(&self);
+}
+
+fn committing_thread((shared, writer): (Arc<Shared>, Arc<dyn WriteGroups>)) {
+    while let Some(commands) = shared.queue.take() {
+        writer.write_all(commands);
+    }
+    writer.close();
+}
+
+/// What writes, for whoever has the turn.
+struct Turns<S> {
+    shared: Arc<Shared>,
+    /// `None` once the log is closed. Never contended: only who has the turn takes it.
+    worker: Mutex<Option<Worker<S>>>,
+}
+
+impl<S: Sink> Turns<S> {
+    fn new(worker: Worker<S>) -> Self {
+        Self { shared: Arc::clone(&worker.shared), worker: Mutex::new(Some(worker)) }
+    }
+
+    /// Runs `work` and ends the turn. After a panic of `work`, queued writes are refused, and so
+    /// are later ones.
+    fn turn(&self, work: impl FnOnce(&mut Worker<S>)) {
+        let mut worker = self.worker.lock();
+        // Without a worker the commands are dropped, which refuses them.
+        if let Some(worker) = worker.as_mut()
+            && let Err(panic) = catch_panic("the writer of the log", || work(worker))
+        {
+            let reason = format!("{panic}; nothing is written before the next start");
+            let waiting = self.shared.queue.fail(reason.clone());
+            // Before any response, so that a client that then queries the reason gets it.
+            let _reported = catch_panic("reporting a panic", || worker.sink.died(&reason));
+            for command in waiting {
+                let (Command::Write(Queued { response, .. }) | Command::Rotate(response)) = command;
+                response.send(Err(Error::Unavailable(reason.clone())));
+            }
+        }
+        drop(worker);
+        self.shared.queue.end_turn();
+    }
+}
+
+impl<S: Sink> WriteGroups for Turns<S> {
+    fn write_all(&self, commands: Vec<Command>) {
+        self.turn(|worker| worker.write_all(commands));
+    }
+
+    fn write_at_once(&self, queued: Queued) {
+        self.turn(|worker| {
+            if worker.takes_long(&queued) {
+                worker.shared.queue.pass_on(queued);
+            } else {
+                worker.commit(vec![queued]);
+            }
+        });
+    }
+
+    fn close(&self) {
+        drop(self.worker.lock().take());
+    }
+}
+
+/// A group in the log.
+struct Appended {
+    /// The position of its first record.
+    first: Lsn,
+    /// How long the write took, with its sync.
+    write: Duration,
+    is_synced: bool,
+}
+
 struct Worker<S> {
     shared: Arc<Shared>,
     writer: LogWriter,
     copies: DefinitionCopies,
     durability: Durability,
-    gathering: Gathering,
     sink: S,
 }
 
 impl<S: Sink> Worker<S> {
-    /// Works until it is stopped or panics. After a panic, queued writes are refused, and so are
-    /// later ones.
-    fn run(mut self) {
-        let Err(panic) = catch_panic("the committing thread", || self.work()) else { return };
-        let reason = format!("{panic}; nothing is written before the next start");
-        let waiting = self.shared.queue.fail(reason.clone());
-        // Before any response, so that a client that then queries the reason gets it.
-        let _reported = catch_panic("reporting a panic", || self.sink.died(&reason));
-        for command in waiting {
-            let (Command::Write(Queued { response, .. }) | Command::Rotate(response)) = command;
-            response.send(Err(Error::Unavailable(reason.clone())));
-        }
+    /// Returns whether a write takes longer than others: it waits for a seal, is written with many
+    /// definitions, or makes the segment grow or starts another one.
+    fn takes_long(&self, queued: &Queued) -> bool {
+        self.sink.takes_long() || !self.writer.has_room(&queued.payload)
     }
 
-    fn work(&mut self) {
-        while let Some(commands) = self.shared.queue.take(&mut self.gathering) {
-            let mut group = Vec::new();
-            let mut bytes = 0;
-            for command in commands {
-                match command {
-                    Command::Write(queued) => {
-                        bytes += queued.payload.len();
-                        group.push(queued);
-                        if bytes > LOG_GROUP_BYTES_MAX {
-                            self.commit(std::mem::take(&mut group));
-                            bytes = 0;
-                        }
-                    }
-                    Command::Rotate(done) => {
+    fn write_all(&mut self, commands: Vec<Command>) {
+        let mut group = Vec::new();
+        let mut bytes = 0;
+        for command in commands {
+            match command {
+                Command::Write(queued) => {
+                    bytes += queued.payload.len();
+                    group.push(queued);
+                    if bytes > LOG_GROUP_BYTES_MAX {
                         self.commit(std::mem::take(&mut group));
                         bytes = 0;
-                        let boundary = self.rotate();
-                        done.send(boundary);
                     }
                 }
+                Command::Rotate(done) => {
+                    self.commit(std::mem::take(&mut group));
+                    bytes = 0;
+                    let boundary = self.rotate();
+                    done.send(boundary);
+                }
             }
-            self.commit(group);
         }
+        self.commit(group);
     }
 
     fn commit(&mut self, group: Vec<Queued>) {
@@ -255,15 +333,21 @@ impl<S: Sink> Worker<S> {
         if group.is_empty() {
             return;
         }
+        // What the disk takes is real time, whatever clock the engine has.
+        let (clock, writers) = (Clock::system(), group.len());
+        let started = clock.steady();
         match self.admit().and_then(|()| self.append(&group)) {
-            Ok(mut lsn) => {
+            Ok(Appended { first: mut lsn, write, is_synced }) => {
                 for Queued { applied, response, .. } in group {
                     self.sink.apply(applied);
                     response.send(Ok(lsn));
                     lsn = lsn.next();
                 }
+                let turn = clock.steady().saturating_sub(started);
+                self.shared.queue.written(writers, TurnTimes { write, turn }, is_synced);
             }
             Err(error) => {
+                self.shared.queue.failed();
                 self.sink.failed(&error);
                 for queued in group {
                     queued.response.send(Err(same_failure(&error)));
@@ -338,9 +422,8 @@ impl<S: Sink> Worker<S> {
         }
     }
 
-    /// Writes a group after the definitions that it needs. Returns the position of its first
-    /// record.
-    fn append(&mut self, group: &[Queued]) -> Result<Lsn> {
+    /// Writes a group after the definitions that it needs.
+    fn append(&mut self, group: &[Queued]) -> Result<Appended> {
         let failure = self.shared.sync_failure.lock().take();
         if let Some(reason) = failure {
             // The contents of the file after a failed sync are unknown: nothing more is appended to
@@ -357,14 +440,9 @@ impl<S: Sink> Worker<S> {
         payloads.extend(writes().chain(layout.after()));
         let synced = self.durability == Durability::Sync;
         let sync = synced || group.iter().any(|queued| queued.synced);
-        // What the disk takes is real time, whatever clock the engine has.
-        let (clock, writers) = (Clock::system(), group.len());
+        let clock = Clock::system();
         let started = clock.steady();
-        let written = self.writer.append(&payloads, sync);
-        if sync && written.is_ok() {
-            self.gathering.written(writers, clock.steady().saturating_sub(started));
-        }
-        if let Err(error) = written {
+        if let Err(error) = self.writer.append(&payloads, sync) {
             self.sink.not_logged(definitions);
             if sync && !synced {
                 // The failed sync also covered records acknowledged earlier.
@@ -373,13 +451,14 @@ impl<S: Sink> Worker<S> {
             self.report_doubtful();
             return Err(error);
         }
+        let write = clock.steady().saturating_sub(started);
         self.sink.logged(&definitions);
         self.copies.written(&layout, definitions);
         self.shared.copies_bytes.store(self.copies.bytes(), Ordering::Relaxed);
         if matches!(self.durability, Durability::Interval(_)) {
             *self.shared.unsynced.lock() = Some(self.writer.file());
         }
-        Ok(first)
+        Ok(Appended { first, write, is_synced: sync })
     }
 }
 

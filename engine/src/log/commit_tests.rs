@@ -18,12 +18,18 @@ struct Recorder {
     failed: Arc<Mutex<Vec<String>>>,
     doubts: Arc<Mutex<u32>>,
     died: Arc<Mutex<Vec<String>>>,
+    takes_long: Arc<AtomicBool>,
+    /// The thread of the panic.
+    panicked: Arc<Mutex<Option<std::thread::ThreadId>>>,
 }
 
 /// The metric at whose record the sink panics.
 const POISON: u32 = u32::MAX;
 
 impl Sink for Recorder {
+    fn takes_long(&self) -> bool {
+        self.takes_long.load(Ordering::Relaxed)
+    }
     fn claim(&mut self, _: &Receipt) -> Result<()> {
         Ok(())
     }
@@ -50,6 +56,7 @@ impl Sink for Recorder {
     }
     fn died(&mut self, reason: &str) {
         self.died.lock().push(reason.to_owned());
+        *self.panicked.lock() = Some(std::thread::current().id());
     }
 }
 
@@ -91,6 +98,7 @@ fn run(durability: Durability) {
                     committer.submit(Submission {
                         payload: encode_dropped(metric),
                         synced: false,
+                        may_block: false,
                         applied: Applied::Dropped(metric),
                         done: Box::new(move |lsn| response.send((lsn.unwrap(), metric.0)).unwrap()),
                     });
@@ -126,6 +134,7 @@ fn submit(committer: &Committer, metric: u32, synced: bool) -> Result<Lsn> {
     committer.submit(Submission {
         payload: encode_dropped(MetricId(metric)),
         synced,
+        may_block: false,
         applied: Applied::Dropped(MetricId(metric)),
         done: Box::new(move |lsn| response.send(lsn).unwrap()),
     });
@@ -183,8 +192,7 @@ fn one_of_several_writes_with_the_same_receipt_in_a_group_is_logged() {
         LogWriter::create(segments.clone(), Lsn(1), Writes::Cached, FileOps::system()).unwrap();
     let (sink, durability) = (Recorder::default(), Durability::Os);
     let copies = DefinitionCopies::new(Definitions::default());
-    let gathering = Gathering::default();
-    let mut worker = Worker { shared, writer, copies, durability, gathering, sink };
+    let mut worker = Worker { shared, writer, copies, durability, sink };
     let (response, responses) = std::sync::mpsc::channel();
     let submission = |id| {
         let response = response.clone();
@@ -281,6 +289,7 @@ fn a_panic_is_reported_to_queued_and_later_writers_and_nobody_waits_forever() {
         committer.submit(Submission {
             payload: encode_dropped(metric),
             synced: false,
+            may_block: false,
             applied: Applied::Dropped(metric),
             done: Box::new(move |lsn| response.send((metric.0, lsn)).unwrap()),
         });
@@ -304,6 +313,76 @@ fn a_panic_is_reported_to_queued_and_later_writers_and_nobody_waits_forever() {
     committer.stop();
     assert_eq!(sink.died.lock().len(), 1);
     assert_eq!(*sink.applied.lock(), [1, 2]);
+}
+
+/// Writes a record and returns whether this thread wrote it.
+fn writes_at_once(committer: &Committer, metric: u32) -> bool {
+    let (response, received) = std::sync::mpsc::channel();
+    let here = std::thread::current().id();
+    committer.submit(Submission {
+        payload: encode_dropped(MetricId(metric)),
+        synced: false,
+        may_block: true,
+        applied: Applied::Dropped(MetricId(metric)),
+        done: Box::new(move |lsn| {
+            response.send((lsn.is_ok(), std::thread::current().id() == here)).unwrap();
+        }),
+    });
+    let (is_written, at_once) = received.recv_timeout(Duration::from_secs(30)).unwrap();
+    assert!(is_written);
+    at_once
+}
+
+#[test]
+fn a_lone_writer_writes_itself_unless_it_would_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let segments = Segments::new(dir.path().to_owned());
+    let sink = Recorder::default();
+    // Without the disk, whose speed is not part of this test.
+    let ops = FileOps::new(File::write_all_at, |_| Ok(()), File::set_len);
+    let committer = start(&segments, Durability::Os, sink.clone(), ops);
+    assert!(!writes_at_once(&committer, 0), "the speed of the disk is unknown");
+    let mut written = 1;
+    let mut write = |count: u32| {
+        let metrics = written..written + count;
+        written += count;
+        metrics.filter(|metric| writes_at_once(&committer, *metric)).count()
+    };
+    // Another process may use the disk or the processor for a while.
+    while write(1) == 0 {}
+    sink.takes_long.store(true, Ordering::Relaxed);
+    assert_eq!(write(20), 0, "it takes long");
+    sink.takes_long.store(false, Ordering::Relaxed);
+    while write(1) == 0 {}
+    committer.stop();
+    let metrics: Vec<u32> = (0..written).collect();
+    assert_eq!(*sink.applied.lock(), metrics);
+    assert_eq!(logged(&segments).concat().len(), metrics.len());
+}
+
+#[test]
+fn a_panic_of_a_writer_that_writes_itself_refuses_later_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let segments = Segments::new(dir.path().to_owned());
+    let sink = Recorder::default();
+    let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
+    let here = std::thread::current().id();
+    while !writes_at_once(&committer, 1) {}
+    let (response, received) = std::sync::mpsc::channel();
+    committer.submit(Submission {
+        payload: encode_dropped(MetricId(POISON)),
+        synced: false,
+        may_block: true,
+        applied: Applied::Dropped(MetricId(POISON)),
+        done: Box::new(move |lsn| response.send(lsn).unwrap()),
+    });
+    let refused = received.recv_timeout(Duration::from_secs(30)).unwrap();
+    assert!(matches!(refused, Err(Error::Unavailable(_))));
+    assert!(matches!(write(&committer, 2), Err(Error::Unavailable(_))));
+    // The committing thread has ended, or does so now.
+    committer.stop();
+    assert_eq!(sink.died.lock().len(), 1);
+    assert_eq!(*sink.panicked.lock(), Some(here));
 }
 
 #[test]
@@ -344,6 +423,7 @@ fn a_panicking_callback_affects_no_other_writer() {
     committer.submit(Submission {
         payload: encode_dropped(MetricId(1)),
         synced: false,
+        may_block: false,
         applied: Applied::Dropped(MetricId(1)),
         done: Box::new(|_| panic!("a faulty callback")),
     });

@@ -1,4 +1,5 @@
-//! How long the committing thread waits for further writers before it writes a group.
+//! How long the committing thread waits for further writers before it writes a group, and whether
+//! a writer needs that thread at all.
 //!
 //! Two writers that each wait for a response before they write again take turns on a slow disk:
 //! while the record of one is being synced the other one comes, and each pays for a sync of its
@@ -16,12 +17,19 @@
 //! disk writers are not held together: the processors work for one while the disk does for another.
 //! PostgreSQL's `commit_siblings` and MariaDB's `binlog_commit_wait_count` do the same with fixed
 //! numbers.
+//!
+//! On a fast disk the two switches, to the committing thread and back, take longer than the write.
+//! There, a thread that submits a write while nobody else writes may write it itself
+//! ([`Gathering::is_fast`]).
 
 use std::time::Duration;
 
 /// The shortest time of a write and sync for which others are waited for: waking up takes a
 /// twentieth of a millisecond.
 const WRITE_TIME_MIN: Duration = Duration::from_micros(150);
+/// The longest average time of a turn, from a group to its responses, for which threads write what
+/// they submit themselves: not much longer than two switches to another thread.
+const AT_ONCE_TIME_MAX: Duration = Duration::from_micros(500);
 /// The longest wait, also on disks that take longer.
 const WAIT_MAX: Duration = Duration::from_millis(5);
 /// A group counts for one in so many of the average time.
@@ -36,10 +44,23 @@ pub(super) struct Gathering {
     writers: usize,
     /// The average time of writing a group, with its sync.
     write_time: Duration,
+    /// The average time of a turn: of writing a group, applying it and responding.
+    turn_time: Duration,
+    /// Whether the last group was written.
+    is_healthy: bool,
     /// Groups that are still written at once.
     at_once: u32,
     /// The groups that are written at once after the next wait in vain.
     next_at_once: u32,
+}
+
+/// How long a turn took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TurnTimes {
+    /// Writing the group, with its sync.
+    pub(super) write: Duration,
+    /// All of it.
+    pub(super) turn: Duration,
 }
 
 /// The writers to wait for.
@@ -51,15 +72,25 @@ pub(super) struct Wait {
 }
 
 impl Gathering {
-    /// Notes that a group of so many writers was written and synced.
-    pub(super) fn written(&mut self, writers: usize, took: Duration) {
-        self.writers = writers;
-        // One stall of the disk, or a new segment, says little about the next groups.
-        let took = took.min(WAIT_MAX);
-        self.write_time = match self.write_time {
-            Duration::ZERO => took,
-            average => (average * (WEIGHT - 1) + took) / WEIGHT,
-        };
+    /// Notes that a group of so many writers was written, and synced if `is_synced`: nobody is
+    /// waited for who has no sync to share.
+    pub(super) fn written(&mut self, writers: usize, took: TurnTimes, is_synced: bool) {
+        self.writers = if is_synced { writers } else { 0 };
+        self.is_healthy = true;
+        self.write_time = average(self.write_time, took.write);
+        self.turn_time = average(self.turn_time, took.turn);
+    }
+
+    /// Notes that a group could not be written.
+    pub(super) fn failed(&mut self) {
+        self.is_healthy = false;
+    }
+
+    /// Returns whether threads may write what they submit themselves: the disk is so fast that they
+    /// are kept from other work for little longer than it takes to wake another thread and to be
+    /// woken by it. After a stall this is false for several groups.
+    pub(super) fn is_fast(&self) -> bool {
+        self.is_healthy && self.turn_time <= AT_ONCE_TIME_MAX
     }
 
     /// Returns whom to wait for. `queued` writes came before the responses of the last group left.
@@ -86,15 +117,29 @@ impl Gathering {
     }
 }
 
+/// Returns the average of recent times. One stall of the disk, or a new segment, says little about
+/// the next groups.
+fn average(of_earlier: Duration, took: Duration) -> Duration {
+    let took = took.min(WAIT_MAX);
+    match of_earlier {
+        Duration::ZERO => took,
+        average => (average * (WEIGHT - 1) + took) / WEIGHT,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const WRITE_TIME: Duration = Duration::from_micros(300);
 
+    fn times(write: Duration) -> TurnTimes {
+        TurnTimes { write, turn: write }
+    }
+
     fn after_group(writers: usize) -> Gathering {
         let mut gathering = Gathering::default();
-        gathering.written(writers, WRITE_TIME);
+        gathering.written(writers, times(WRITE_TIME), true);
         gathering
     }
 
@@ -106,6 +151,29 @@ mod tests {
         assert_eq!(after_group(1).wait(0), None, "one is alone");
         assert_eq!(after_group(2).wait(0), None, "nobody came during the sync");
         assert_eq!(Gathering::default().wait(9), None, "nothing was written");
+        let mut unsynced = Gathering::default();
+        unsynced.written(5, times(WRITE_TIME), false);
+        assert_eq!(unsynced.wait(1), None, "no sync is shared");
+    }
+
+    #[test]
+    fn threads_write_themselves_while_turns_are_short() {
+        assert!(!Gathering::default().is_fast(), "nothing is known");
+        for is_synced in [true, false] {
+            let mut gathering = Gathering::default();
+            let mut is_fast_after = |turn| {
+                gathering.written(1, TurnTimes { write: WRITE_TIME, turn }, is_synced);
+                gathering.is_fast()
+            };
+            assert!(is_fast_after(AT_ONCE_TIME_MAX));
+            assert!(!is_fast_after(Duration::from_secs(9)), "a stall");
+            let groups = (0..).take_while(|_| !is_fast_after(WRITE_TIME)).count();
+            assert!((4..40).contains(&groups), "{groups} groups after a stall");
+            gathering.failed();
+            assert!(!gathering.is_fast());
+            gathering.written(1, times(WRITE_TIME), is_synced);
+            assert!(gathering.is_fast());
+        }
     }
 
     #[test]
@@ -119,7 +187,7 @@ mod tests {
     fn the_wait_is_as_long_as_a_write_within_limits() {
         let mut gathering = Gathering::default();
         let mut wait_after = |took: Duration| {
-            (0..100).for_each(|_| gathering.written(2, took));
+            (0..100).for_each(|_| gathering.written(2, times(took), true));
             gathering.wait(1).map(|wait| wait.at_most)
         };
         assert_eq!(wait_after(WRITE_TIME_MIN / 2), None);
@@ -129,7 +197,7 @@ mod tests {
         assert!(wait > WAIT_MAX * 99 / 100 && wait <= WAIT_MAX, "{wait:?}");
         // A stall of the disk does not make the waits after it long.
         let mut gathering = after_group(2);
-        gathering.written(2, Duration::from_secs(9));
+        gathering.written(2, times(Duration::from_secs(9)), true);
         assert!(gathering.wait(1).unwrap().at_most < Duration::from_millis(1));
     }
 
@@ -139,7 +207,7 @@ mod tests {
         let mut groups_between = |has_come: bool| {
             let mut groups = 0;
             loop {
-                gathering.written(1, WRITE_TIME);
+                gathering.written(1, times(WRITE_TIME), true);
                 if gathering.wait(1).is_some() {
                     gathering.waited(has_come);
                     return groups;

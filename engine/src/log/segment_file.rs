@@ -139,6 +139,13 @@ impl SegmentFile {
         self.length
     }
 
+    /// Returns whether a group of frames with this many bytes in total replaces zeros, or is only
+    /// cached.
+    pub(super) fn has_room(&self, frame_bytes: usize) -> bool {
+        let end = self.length + frame_bytes as u64;
+        self.blocks.as_ref().is_none_or(|blocks| end <= blocks.file_bytes)
+    }
+
     /// Returns the file, to be synced by another thread.
     pub(super) fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)

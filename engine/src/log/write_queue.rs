@@ -1,9 +1,13 @@
-//! The queue of writes before the committing thread.
+//! The queue of writes before the log, and whose turn it is to write.
+//!
+//! One thread at a time writes to the log: usually the committing thread, which takes all that is
+//! queued. A write that finds the queue empty and nobody writing is written by the thread that
+//! submits it, if that thread may block and the disk is fast ([`Gathering::is_fast`]).
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::commit::Applied;
-use super::gathering::{Gathering, Wait};
+use super::gathering::{Gathering, TurnTimes, Wait};
 use super::segment::PAYLOAD_BYTES_MAX;
 use super::write_response::{Done, WriteResponse};
 use crate::clock::Clock;
@@ -14,12 +18,18 @@ use crate::model::Lsn;
 /// Maximum bytes queued; above it writes are refused as overloaded.
 const QUEUE_BYTES_MAX: usize = 64 << 20;
 
+/// Maximum bytes of a record that is written by the thread that submits it: larger ones also take
+/// longer to apply.
+const AT_ONCE_BYTES_MAX: usize = 64 << 10;
+
 /// A write to be committed.
 pub(crate) struct Submission {
     /// The encoded record.
     pub(crate) payload: Vec<u8>,
     /// Whether it is synced before it is acknowledged, whatever [`crate::Durability`] requires.
     pub(crate) synced: bool,
+    /// Whether the thread that submits it may block.
+    pub(crate) may_block: bool,
     pub(crate) applied: Applied,
     /// Called once with the record's position, or why there is none.
     pub(crate) done: Done,
@@ -44,6 +54,9 @@ pub(super) struct Queued {
 struct Queue {
     commands: Vec<Command>,
     bytes: usize,
+    gathering: Gathering,
+    /// Whether a thread has the turn to write.
+    is_taken: bool,
     stopped: bool,
     /// Why nothing is written any more.
     failure: Option<String>,
@@ -60,6 +73,15 @@ impl Queue {
         self.commands.iter().filter(|command| matches!(command, Command::Write(_))).count()
     }
 
+    /// Returns whether the write is to be written by the thread that submits it.
+    fn is_written_at_once(&self, submission: &Submission) -> bool {
+        submission.may_block
+            && !self.is_taken
+            && self.commands.is_empty()
+            && submission.payload.len() <= AT_ONCE_BYTES_MAX
+            && self.gathering.is_fast()
+    }
+
     /// Returns whether further writers may be waited for until there are this many.
     fn is_gathering(&self, writers: usize) -> bool {
         let writes = self.writes();
@@ -73,30 +95,71 @@ impl Queue {
 pub(super) struct WriteQueue {
     queue: Mutex<Queue>,
     wake: Condvar,
+    /// How often the committing thread has begun to wait.
+    #[cfg(test)]
+    waits: std::sync::atomic::AtomicU32,
 }
 
 impl WriteQueue {
-    /// Queues a write, or refuses it: then its `done` is called by this call.
-    pub(super) fn submit(&self, submission: Submission) {
+    /// Queues a write, or refuses it: then its `done` is called by this call. Returns a write that
+    /// the caller is to write itself; the caller has the turn then, until [`Self::end_turn`].
+    pub(super) fn submit(&self, submission: Submission) -> Option<Queued> {
         let refusal = {
             let mut queue = self.queue.lock();
             if let Some(refusal) = queue.refusal() {
-                Some(refusal)
+                refusal
             } else if submission.payload.len() > PAYLOAD_BYTES_MAX {
-                Some(Error::Overloaded("one write is larger than the log takes".into()))
+                Error::Overloaded("one write is larger than the log takes".into())
             } else if queue.bytes > QUEUE_BYTES_MAX {
-                Some(Error::Overloaded("too many bytes are queued for the log".into()))
+                Error::Overloaded("too many bytes are queued for the log".into())
             } else {
-                let Submission { payload, synced, applied, done } = submission;
-                queue.bytes += payload.len();
-                let response = WriteResponse::new(done);
-                queue.commands.push(Command::Write(Queued { payload, synced, applied, response }));
-                self.wake.notify_one();
-                return;
+                let is_at_once = queue.is_written_at_once(&submission);
+                let Submission { payload, synced, applied, done, .. } = submission;
+                let queued =
+                    Queued { payload, synced, applied, response: WriteResponse::new(done) };
+                if is_at_once {
+                    queue.is_taken = true;
+                    return Some(queued);
+                }
+                queue.bytes += queued.payload.len();
+                queue.commands.push(Command::Write(queued));
+                self.wake(&queue);
+                return None;
             }
         };
-        if let Some(error) = refusal {
-            (submission.done)(Err(error));
+        (submission.done)(Err(refusal));
+        None
+    }
+
+    /// Passes a write of the thread that has the turn on to the committing thread.
+    pub(super) fn pass_on(&self, queued: Queued) {
+        let mut queue = self.queue.lock();
+        queue.bytes += queued.payload.len();
+        queue.commands.push(Command::Write(queued));
+    }
+
+    /// Notes that a group of so many writers was written, and synced if `is_synced`.
+    pub(super) fn written(&self, writers: usize, took: TurnTimes, is_synced: bool) {
+        self.queue.lock().gathering.written(writers, took, is_synced);
+    }
+
+    /// Notes that a group could not be written.
+    pub(super) fn failed(&self) {
+        self.queue.lock().gathering.failed();
+    }
+
+    /// Ends the turn of the calling thread.
+    pub(super) fn end_turn(&self) {
+        let mut queue = self.queue.lock();
+        queue.is_taken = false;
+        self.wake(&queue);
+    }
+
+    /// Wakes the committing thread if it has something to do.
+    fn wake(&self, queue: &Queue) {
+        let has_ended = queue.stopped || queue.failure.is_some();
+        if !queue.is_taken && (has_ended || !queue.commands.is_empty()) {
+            self.wake.notify_one();
         }
     }
 
@@ -108,37 +171,48 @@ impl WriteQueue {
             done(Err(refusal));
         } else {
             queue.commands.push(Command::Rotate(WriteResponse::new(Box::new(done))));
-            self.wake.notify_one();
+            self.wake(&queue);
         }
     }
 
-    /// Waits for commands and takes all, together with those of writers that will be there soon.
-    /// Returns `None` once the queue is stopped and empty.
-    pub(super) fn take(&self, gathering: &mut Gathering) -> Option<Vec<Command>> {
+    /// Waits for commands and takes all, together with those of writers that will be there soon,
+    /// and the turn. Returns `None` once the queue is stopped, or has failed, and is empty.
+    pub(super) fn take(&self) -> Option<Vec<Command>> {
         let mut queue = self.queue.lock();
-        let wait = gathering.wait(queue.writes());
-        while queue.commands.is_empty() {
-            if queue.stopped {
+        let queued = queue.writes();
+        let wait = queue.gathering.wait(queued);
+        while queue.commands.is_empty() || queue.is_taken {
+            if !queue.is_taken && (queue.stopped || queue.failure.is_some()) {
                 return None;
             }
+            #[cfg(test)]
+            self.waits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             self.wake.wait(&mut queue);
         }
-        if let Some(Wait { writers, at_most }) = wait
-            && queue.is_gathering(writers)
-        {
-            let before = queue.writes();
-            let clock = Clock::system();
-            let deadline = clock.steady().saturating_add(at_most);
-            while queue.is_gathering(writers) {
-                let left = deadline.saturating_sub(clock.steady());
-                if left.is_zero() || self.wake.wait_for(&mut queue, left).timed_out() {
-                    break;
-                }
-            }
-            gathering.waited(queue.writes() > before);
+        if let Some(wait) = wait {
+            self.gather(&mut queue, wait);
         }
         queue.bytes = 0;
+        queue.is_taken = true;
         Some(std::mem::take(&mut queue.commands))
+    }
+
+    /// Waits for further writers.
+    fn gather(&self, queue: &mut MutexGuard<'_, Queue>, Wait { writers, at_most }: Wait) {
+        if !queue.is_gathering(writers) {
+            return;
+        }
+        let before = queue.writes();
+        let clock = Clock::system();
+        let deadline = clock.steady().saturating_add(at_most);
+        while queue.is_gathering(writers) {
+            let left = deadline.saturating_sub(clock.steady());
+            if left.is_zero() || self.wake.wait_for(queue, left).timed_out() {
+                break;
+            }
+        }
+        let has_come = queue.writes() > before;
+        queue.gathering.waited(has_come);
     }
 
     /// Returns the bytes queued.
@@ -172,33 +246,60 @@ mod tests {
     use super::*;
     use crate::model::MetricId;
 
-    fn submit(queue: &WriteQueue) {
-        queue.submit(Submission {
-            payload: vec![1],
+    const SLOW: Duration = Duration::from_millis(2);
+    const FAST: Duration = Duration::from_micros(50);
+
+    fn write(bytes: usize, may_block: bool) -> Submission {
+        Submission {
+            payload: vec![1; bytes],
             synced: false,
+            may_block,
             applied: Applied::Dropped(MetricId(1)),
             done: Box::new(drop),
-        });
+        }
     }
 
-    fn after_group(writers: usize) -> Gathering {
-        let mut gathering = Gathering::default();
-        gathering.written(writers, Duration::from_millis(2));
-        gathering
+    fn submit(queue: &WriteQueue) {
+        assert!(queue.submit(write(1, false)).is_none());
+    }
+
+    fn written(queue: &WriteQueue, writers: usize, took: Duration) {
+        queue.written(writers, TurnTimes { write: took, turn: took }, true);
+    }
+
+    /// Returns a queue after a group of so many writers.
+    fn after_group(writers: usize, took: Duration) -> WriteQueue {
+        let queue = WriteQueue::default();
+        written(&queue, writers, took);
+        queue
+    }
+
+    /// Takes what is queued, and ends the turn. Returns the number of commands.
+    fn take(queue: &WriteQueue) -> Option<usize> {
+        let commands = queue.take()?.len();
+        queue.end_turn();
+        Some(commands)
+    }
+
+    /// Returns once the thread that takes has begun to wait, and holds the lock no more.
+    fn until_it_waits(queue: &WriteQueue) {
+        while queue.waits.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        drop(queue.queue.lock());
     }
 
     #[test]
     fn a_group_is_complete_with_the_writers_that_are_expected() {
-        let queue = WriteQueue::default();
+        let queue = after_group(1, SLOW);
         submit(&queue);
-        let mut gathering = after_group(1);
         std::thread::scope(|scope| {
             // Whether it comes before or during the wait, or too late, it is not lost.
             scope.spawn(|| submit(&queue));
-            let first = queue.take(&mut gathering).unwrap().len();
+            let first = take(&queue).unwrap();
             assert!((1..=2).contains(&first), "{first}");
             if first == 1 {
-                assert_eq!(queue.take(&mut gathering).unwrap().len(), 1);
+                assert_eq!(take(&queue), Some(1));
             }
         });
         assert_eq!(queue.bytes(), 0);
@@ -206,26 +307,80 @@ mod tests {
 
     #[test]
     fn a_writer_is_not_kept_waiting_for_one_that_does_not_come() {
-        let queue = WriteQueue::default();
+        let queue = after_group(2, SLOW);
         submit(&queue);
-        let mut gathering = after_group(2);
-        assert_eq!(queue.take(&mut gathering).unwrap().len(), 1);
-        gathering.written(2, Duration::from_millis(2));
-        assert_eq!(gathering.wait(1), None, "after a wait in vain");
+        assert_eq!(take(&queue), Some(1));
+        written(&queue, 2, SLOW);
+        assert_eq!(queue.queue.lock().gathering.wait(1), None, "after a wait in vain");
+    }
+
+    #[test]
+    fn a_writer_that_may_block_has_the_turn_and_others_wait_for_its_end() {
+        let queue = after_group(1, FAST);
+        let first = queue.submit(write(1, true)).unwrap();
+        submit(&queue);
+        std::thread::scope(|scope| {
+            let committing = scope.spawn(|| take(&queue));
+            until_it_waits(&queue);
+            assert_eq!(queue.bytes(), 1, "not taken while another thread writes");
+            queue.end_turn();
+            assert_eq!(committing.join().unwrap(), Some(1));
+        });
+        // A write that its thread cannot write after all is the next of the committing thread.
+        let second = queue.submit(write(1, true)).unwrap();
+        queue.pass_on(second);
+        queue.end_turn();
+        assert!(queue.submit(write(1, true)).is_none(), "not before one that is queued");
+        assert_eq!(take(&queue), Some(2));
+        drop(first);
+    }
+
+    #[test]
+    fn a_thread_that_may_not_block_or_would_for_long_queues() {
+        let queue = after_group(1, FAST);
+        assert!(queue.submit(write(1, false)).is_none(), "it may not block");
+        assert_eq!(take(&queue), Some(1));
+        assert!(queue.submit(write(AT_ONCE_BYTES_MAX + 1, true)).is_none(), "it is large");
+        assert_eq!(take(&queue), Some(1));
+        queue.failed();
+        assert!(queue.submit(write(1, true)).is_none(), "after a failure");
+        assert_eq!(take(&queue), Some(1));
+        let queue = after_group(1, SLOW);
+        assert!(queue.submit(write(1, true)).is_none(), "the disk is slow");
+    }
+
+    #[test]
+    fn the_committing_thread_ends_after_a_turn_of_another_one() {
+        for fails in [false, true] {
+            let queue = after_group(1, FAST);
+            let writing = queue.submit(write(1, true)).unwrap();
+            std::thread::scope(|scope| {
+                let committing = scope.spawn(|| queue.take().is_none());
+                until_it_waits(&queue);
+                if fails {
+                    assert!(queue.fail("a panic".to_owned()).is_empty());
+                } else {
+                    queue.stop();
+                }
+                assert!(!committing.is_finished(), "not while another thread writes");
+                queue.end_turn();
+                assert!(committing.join().unwrap());
+            });
+            drop(writing);
+        }
     }
 
     #[test]
     fn nobody_is_waited_for_before_a_rotation_or_the_end() {
-        let queue = WriteQueue::default();
+        let queue = after_group(9, SLOW);
         submit(&queue);
         queue.rotate(drop);
-        let mut gathering = after_group(9);
-        assert_eq!(queue.take(&mut gathering).unwrap().len(), 2);
+        assert_eq!(take(&queue), Some(2));
+        written(&queue, 9, SLOW);
         submit(&queue);
         queue.stop();
-        let mut gathering = after_group(9);
-        assert_eq!(queue.take(&mut gathering).unwrap().len(), 1);
-        assert!(queue.take(&mut gathering).is_none());
+        assert_eq!(take(&queue), Some(1));
+        assert_eq!(take(&queue), None);
         let refused = std::sync::Arc::new(Mutex::new(None));
         let outcome = std::sync::Arc::clone(&refused);
         queue.rotate(move |lsn| *outcome.lock() = Some(lsn.is_err()));

@@ -21,7 +21,7 @@ pub(crate) struct MaintenanceState {
 /// A part of the engine that is disabled until the next start after it panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The thread that writes the write-ahead log.
+    /// Writing the write-ahead log.
     Log,
     /// Sealing: from memory to blocks.
     Seal,

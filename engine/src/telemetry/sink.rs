@@ -15,6 +15,10 @@ use crate::telemetry::{MaintenanceState, Part};
 /// How long a write waits for a seal to free memory before it is refused as overloaded.
 const SEAL_WAIT: Duration = Duration::from_secs(10);
 
+/// Bytes of strings of definitions up to which the thread of a writer logs them with its write: tens
+/// of series.
+const UNLOGGED_AT_ONCE_BYTES_MAX: usize = 8 << 10;
+
 /// The [`Sink`] that applies durable records.
 pub(crate) struct HeadSink {
     pub(crate) telemetry: Arc<Telemetry>,
@@ -29,6 +33,11 @@ impl Sink for HeadSink {
             None => Ok(()),
             Some(_) => Err(Refusal::Conflict.into()),
         }
+    }
+
+    fn takes_long(&self) -> bool {
+        let unlogged = self.telemetry.metrics.registry().unlogged_bytes();
+        self.telemetry.is_full() || unlogged > UNLOGGED_AT_ONCE_BYTES_MAX
     }
 
     fn admit(&mut self) -> Result<Admission> {

@@ -224,12 +224,18 @@ impl Driver {
         }
     }
 
+    /// Submits a write, which may join a group with others.
     fn submit(&self, write: Write) -> mpsc::Receiver<Result<Written>> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        self.engine().submit(write, move |outcome| {
-            // The driver may have given up waiting.
-            let _sent = sender.send(outcome);
-        });
+        // The driver may have given up waiting.
+        self.engine().submit(write, move |outcome| drop(sender.send(outcome)));
+        receiver
+    }
+
+    /// Submits a write that this thread may write itself.
+    fn submit_or_write(&self, write: Write) -> mpsc::Receiver<Result<Written>> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.engine().submit_or_write(write, move |outcome| drop(sender.send(outcome)));
         receiver
     }
 
@@ -260,7 +266,7 @@ impl Driver {
         let now = self.now();
         let mut write = prepare(self.engine.as_ref().unwrap(), &mut self.processes, new, now);
         let assembled = assemble(self.engine(), &mut write)?;
-        let answer = self.submit(assembled);
+        let answer = self.submit_or_write(assembled);
         self.record_outcome(write, &answer)
     }
 
@@ -298,7 +304,7 @@ impl Driver {
             }
         }
         let assembled = assemble(self.engine(), &mut write)?;
-        let answer = self.submit(assembled);
+        let answer = self.submit_or_write(assembled);
         self.record_outcome(write, &answer)
     }
 

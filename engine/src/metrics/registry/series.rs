@@ -232,6 +232,11 @@ impl Registry {
         series.iter().all(|series| index.metric_of(SeriesId(series)).is_some())
     }
 
+    /// Returns the bytes of the strings of the definitions that are not in the log.
+    pub(crate) fn unlogged_bytes(&self) -> usize {
+        self.changes.lock().unlogged_bytes
+    }
+
     /// Takes the definitions that are not in the log.
     pub(crate) fn take_unlogged(&self) -> Definitions {
         let mut changes = self.changes.lock();
