@@ -9,10 +9,11 @@ use telltale_engine::{Engine, Memory};
 use telltale_server::app::App;
 use telltale_server::areas;
 use telltale_server::config::Config;
-use telltale_server::http::{self, Listener, Server};
+use telltale_server::http::{self, ConnectionThreads, Listener, Server};
 use telltale_server::platform::keys::KeyString;
 use telltale_server::platform::quota::{Quota, Quotas};
 use telltale_server::platform::ticks::Ticks;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 /// A running server, stopped when it is dropped.
@@ -51,8 +52,11 @@ impl BenchServer {
                 let settings = config.http_settings(&Memory::unlimited());
                 let (clock, ticks) = (telltale_engine::Clock::system(), Ticks::system());
                 let app = App::new(engine, clock.clone(), ticks.clone(), &config);
+                let threads = ConnectionThreads::start(&Handle::current(), &ticks);
                 let server = Server::new(settings, clock, ticks, areas::routes());
-                let (Ok(app), Ok(server)) = (app, server) else { panic!("no server") };
+                let (Ok(app), Ok(server), Ok(threads)) = (app, server, threads) else {
+                    panic!("no server")
+                };
                 let Ok(key) = KEY.parse::<KeyString>() else { panic!("the key is malformed") };
                 assert!(app.keys().first_start(Some(key)).is_ok(), "the key is stored");
                 assert!(server.open(Arc::clone(&app)).is_ok(), "the server is new");
@@ -61,7 +65,8 @@ impl BenchServer {
                 };
                 let address = listener.local_addr();
                 assert!(sender.send((address, app)).is_ok(), "somebody waits");
-                http::serve(server, vec![listener], async { drop(stopped.await) }).await;
+                let stopped = async { drop(stopped.await) };
+                http::serve(server, Arc::new(threads), vec![listener], stopped).await;
             });
         });
         let Ok((Some(address), app)) = address.recv() else { panic!("the server did not start") };

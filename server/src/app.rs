@@ -18,6 +18,7 @@ use crate::console::session::Sessions;
 use crate::http::{ApiError, ApiResult, ErrorCode};
 use crate::jobs::{Jobs, JobsError};
 use crate::limits::{JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
+use crate::platform::connection_thread;
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::sealing::SecretStore;
@@ -192,10 +193,13 @@ impl App {
     /// they are durable as configured.
     pub async fn write(&self, write: Write) -> AppResult<Written> {
         let (done, outcome) = oneshot::channel();
-        self.engine.submit(write, move |result| {
-            // The receiver is gone if the client has disconnected; the data is stored anyway.
-            drop(done.send(result));
-        });
+        // The receiver is gone if the client has disconnected; the data is stored anyway.
+        let done = move |result| drop(done.send(result));
+        if connection_thread::has_one_request() {
+            self.engine.submit_or_write(write, done);
+        } else {
+            self.engine.submit(write, done);
+        }
         match outcome.await {
             Ok(result) => result.map_err(ApiError::from),
             Err(_) => {
@@ -280,7 +284,7 @@ impl App {
         E: Into<ApiError> + Send + 'static,
     {
         let app = Arc::clone(self);
-        match tokio::task::spawn_blocking(move || work(&app)).await {
+        match connection_thread::spawn_blocking(move || work(&app)).await {
             Ok(result) => result.map_err(Into::into),
             Err(error) => Err(ApiError::internal(error)),
         }

@@ -16,6 +16,7 @@ use telltale_server::config::Config;
 use telltale_server::http::{self, ApiResult, Listener, Request, Route};
 use telltale_server::platform::ticks::Ticks;
 use telltale_tests::{Case, Client, Response, Server, Setup, declarations, folder};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 /// Scopes that a key may have besides `admin`, which permits everything.
@@ -298,12 +299,13 @@ async fn serve(
     let engine = Engine::open(data, Options::default()).ok()?;
     let app = App::new(engine, clock.clone(), ticks.clone(), &config).ok()?;
     let settings = config.http_settings(app.engine().memory());
+    let threads = http::ConnectionThreads::start(&Handle::current(), &ticks).ok()?;
     let server = http::Server::new(settings, clock, ticks, ROUTES).ok()?;
     server.open(app).ok()?;
     let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).ok()?;
     listening.send(listener.local_addr()?).ok()?;
     let stopped = async { drop(stop.await) };
-    http::serve(server, vec![listener], stopped).await;
+    http::serve(server, Arc::new(threads), vec![listener], stopped).await;
     Some(())
 }
 

@@ -27,7 +27,7 @@ use crate::app::App;
 use crate::areas;
 use crate::background;
 use crate::config::{Config, Environment};
-use crate::http::{self, ApiError, Listener, Server};
+use crate::http::{self, ApiError, ConnectionThreads, Listener, Server};
 use crate::own_metrics::create_own_metrics;
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, IssuedKey, KeyString};
@@ -51,19 +51,30 @@ pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliE
         .enable_all()
         .build()
         .map_err(|error| CliError::failed("cannot start", error))?;
-    let outcome = runtime.block_on(serve(config, admin_key));
+    let ticks = Ticks::system();
+    // Raises the limit, which the threads need on large machines.
+    let files = process::files_max();
+    let threads = ConnectionThreads::start(runtime.handle(), &ticks)
+        .map_err(|error| CliError::failed("cannot start the threads of connections", error))?;
+    let files = files.saturating_sub(threads.files());
+    let threads = Arc::new(threads);
+    let outcome = runtime.block_on(serve(config, admin_key, (ticks, files), &threads));
     // Tasks that are still running have been told to stop, or are abandoned after a second signal.
     runtime.shutdown_background();
     outcome
 }
 
-async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliError> {
-    let ticks = Ticks::system();
+async fn serve(
+    config: &Config,
+    admin_key: Option<KeyString>,
+    (ticks, files): (Ticks, usize),
+    threads: &Arc<ConnectionThreads>,
+) -> Result<(), CliError> {
     let clock = Clock::system();
     let mut signals = Signals::listen()?;
     let memory = config.memory();
     let mut settings = config.http_settings(&memory);
-    settings.http.limit_connections(process::files_max(), memory.limit());
+    settings.http.limit_connections(files, memory.limit());
     let server = Server::new(settings, clock.clone(), ticks.clone(), areas::routes())
         .map_err(|error| CliError::failed("cannot set up the routes", error))?;
     let (stop, stopping) = watch::channel(false);
@@ -71,7 +82,7 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
     let port = network.local_addr().unwrap_or(config.server.listen).port();
     server.listens_on(port);
     let base = base_url(config, port);
-    let network = spawn(&server, network, stopping.clone());
+    let network = spawn((&server, threads), network, stopping.clone());
 
     let opening = tokio::task::spawn_blocking({
         let (config, clock, ticks, server) =
@@ -85,7 +96,7 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
             return Ok(());
         }
     };
-    let control = control(config).map(|listener| spawn(&server, listener, stopping));
+    let control = control(config).map(|listener| spawn((&server, threads), listener, stopping));
     let (end_sweeps, sweeps_ending) = watch::channel(false);
     let sweeps =
         background::run_sweeps(Arc::clone(&server), Arc::clone(&app), clock, sweeps_ending);
@@ -237,7 +248,7 @@ fn control(config: &Config) -> Option<Listener> {
 }
 
 fn spawn(
-    server: &Arc<Server>,
+    (server, threads): (&Arc<Server>, &Arc<ConnectionThreads>),
     listener: Listener,
     mut stopping: watch::Receiver<bool>,
 ) -> JoinHandle<()> {
@@ -245,7 +256,8 @@ fn spawn(
         // The sender lives until the end; if it is dropped, the server must stop too.
         drop(stopping.wait_for(|stop| *stop).await);
     };
-    tokio::spawn(http::serve(Arc::clone(server), vec![listener], stop_requested))
+    let (server, threads) = (Arc::clone(server), Arc::clone(threads));
+    tokio::spawn(http::serve(server, threads, vec![listener], stop_requested))
 }
 
 async fn joined(task: Option<JoinHandle<()>>) -> Result<(), CliError> {

@@ -15,6 +15,7 @@ use super::body::{broken, too_large};
 use super::error::{ApiError, ApiResult};
 use super::route::BodyFiltering;
 use crate::limits::INFLATE_INLINE_BYTES_MAX;
+use crate::platform::connection_thread;
 
 /// Initial capacity of the output, and size of the read buffer while filtering, in bytes.
 const FIRST_CAPACITY: usize = 64 << 10;
@@ -60,7 +61,7 @@ pub(super) async fn decode(
         Err(Failure::TooLong) if inline_max < bytes_max || sifting.is_some() => {
             output.bytes_max = bytes_max;
             output.sifting = sifting;
-            let decoding = tokio::task::spawn_blocking(move || decode(&encoded, &mut output));
+            let decoding = connection_thread::spawn_blocking(move || decode(&encoded, &mut output));
             decoding.await.map_err(ApiError::internal)?
         }
         outcome => outcome,

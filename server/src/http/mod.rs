@@ -25,6 +25,7 @@ mod client_end;
 mod connection;
 mod connection_slots;
 mod connection_table;
+mod connection_threads;
 mod cors;
 mod decode;
 mod encodings_layer;
@@ -59,6 +60,7 @@ mod telemetry;
 
 pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
 pub use body_parts::{Parts, invalid_part_receipt};
+pub use connection_threads::ConnectionThreads;
 pub use encodings_layer::Body;
 pub use error::{ApiError, ApiResult, Details, ErrorCode};
 pub use etag::{etag_of, etag_of_immutable, etag_of_response, precondition_failed};

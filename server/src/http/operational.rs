@@ -16,6 +16,7 @@ use super::route::{EarlyRequest, HandlerFuture, Route};
 use super::route_doc::Doc;
 use super::server::Server;
 use crate::limits;
+use crate::platform::connection_thread;
 
 const TAG: &str = "Operation";
 
@@ -180,7 +181,7 @@ fn metrics(server: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
 
 fn openapi(server: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     Box::pin(async move {
-        let generated = tokio::task::spawn_blocking(move || server.openapi()).await;
+        let generated = connection_thread::spawn_blocking(move || server.openapi()).await;
         let document = generated.map_err(ApiError::internal)?;
         Ok(Response::bytes("application/json", document).of_static_bytes())
     })

@@ -25,6 +25,7 @@ use tokio::task::yield_now;
 use super::encodings_layer::Compressing;
 use super::response::held_bytes;
 use crate::limits::{COMPRESS_UNTHROTTLED_BYTES_MAX, COMPRESSIONS_AT_ONCE};
+use crate::platform::connection_thread;
 
 /// Number of frames of a long response after which the task yields.
 const FRAMES_PER_TURN: usize = 16;
@@ -133,7 +134,7 @@ impl ResponseCompressor {
             let compressed = compress_well(&own.encoding, &source)?;
             Some(bodies.lock().entry(own).or_insert(compressed.into()).clone())
         };
-        if let Some(compressed) = tokio::task::spawn_blocking(work).await.ok()? {
+        if let Some(compressed) = connection_thread::spawn_blocking(work).await.ok()? {
             return Some(compressed);
         }
         let compressed = self.read_all(body, id.len).await?;

@@ -1,15 +1,18 @@
-//! Runs a server: accepts connections, and drains them on shutdown.
+//! Runs a server: accepts connections, passes them to their threads, and drains them on shutdown.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::connection;
 use super::connection_slots::{ConnectionSlot, ConnectionSlots};
+use super::connection_threads::ConnectionThreads;
 use super::listener::{Accepted, Listener};
 use super::pipeline::Origin;
 use super::server::Server;
@@ -20,6 +23,7 @@ use crate::limits;
 /// in progress, at most for the shutdown timeout. The caller then closes the engine.
 pub async fn serve(
     server: Arc<Server>,
+    threads: Arc<ConnectionThreads>,
     listeners: Vec<Listener>,
     shutdown: impl Future<Output = ()>,
 ) {
@@ -29,6 +33,7 @@ pub async fn serve(
     for listener in listeners {
         acceptors.spawn(accept(
             Arc::clone(&server),
+            Arc::clone(&threads),
             listener,
             Arc::clone(&slots),
             stopping.clone(),
@@ -48,6 +53,7 @@ pub async fn serve(
 /// Accepts connections until the server stops, then waits for the open ones.
 async fn accept(
     server: Arc<Server>,
+    threads: Arc<ConnectionThreads>,
     listener: Listener,
     slots: Arc<ConnectionSlots>,
     stopping: watch::Receiver<bool>,
@@ -60,20 +66,27 @@ async fn accept(
             () = connection::stop_requested(&mut stopped) => break,
             Some(_) = connections.join_next() => {}
             accepted = accept_next(&listener, &slots) => match accepted {
-                Ok(accepted) => {
-                    let slot = match accepted {
-                        Accepted::Tcp(_, address) => tokio::select! {
-                            biased;
-                            () = connection::stop_requested(&mut stopped) => break,
-                            slot = slots.enter(address, &server.telemetry) => match slot {
-                                None => continue,
-                                entered => entered,
-                            },
-                        },
-                        Accepted::Control(_) => None,
+                Ok(Accepted::Tcp(stream, address)) => {
+                    let slot = tokio::select! {
+                        biased;
+                        () = connection::stop_requested(&mut stopped) => break,
+                        slot = slots.enter(address, &server.telemetry) => slot,
                     };
+                    if let (Some(slot), Some(place)) = (slot, threads.place()) {
+                        let runtime = place.runtime.clone();
+                        let (server, stopping) = (Arc::clone(&server), stopping.clone());
+                        let stream = stream.into_std();
+                        let serving = async move {
+                            let accepted = (stream.and_then(TcpStream::from_std), address);
+                            serve_network(server, accepted, slot, stopping).await;
+                            drop(place);
+                        };
+                        connections.spawn_on(serving, &runtime);
+                    }
+                }
+                Ok(Accepted::Control(stream)) => {
                     let (server, stopping) = (Arc::clone(&server), stopping.clone());
-                    connections.spawn(serve_connection(server, accepted, slot, stopping));
+                    connections.spawn(serve_control(server, stream, stopping));
                 }
                 Err(error) if is_client_error(&error) => {
                     tracing::debug!(cause = %error, "failed to accept a connection");
@@ -106,26 +119,32 @@ fn is_client_error(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | PermissionDenied)
 }
 
-async fn serve_connection(
+async fn serve_network(
     server: Arc<Server>,
-    accepted: Accepted,
-    slot: Option<ConnectionSlot>,
+    (stream, address): (io::Result<TcpStream>, IpAddr),
+    slot: ConnectionSlot,
     stopping: watch::Receiver<bool>,
 ) {
+    let stream = match stream {
+        Ok(stream) => stream,
+        Err(error) => {
+            tracing::debug!(cause = %error, "a connection could not be passed to its thread");
+            return;
+        }
+    };
     let open = server.telemetry.connection();
-    match accepted {
-        Accepted::Tcp(stream, address) => {
-            let origin = Origin::Network(address);
-            let (reader, writer) = stream.into_split();
-            let (socket, readiness) = share(reader, writer);
-            connection::serve(Arc::clone(&server), origin, socket, readiness, slot, stopping).await
-        }
-        Accepted::Control(stream) => {
-            let (reader, writer) = stream.into_split();
-            let (socket, readiness) = share(reader, writer);
-            let origin = Origin::Control;
-            connection::serve(Arc::clone(&server), origin, socket, readiness, slot, stopping).await
-        }
-    }
+    let (reader, writer) = stream.into_split();
+    let (socket, readiness) = share(reader, writer);
+    let (shared, origin) = (Arc::clone(&server), Origin::Network(address));
+    connection::serve(shared, origin, socket, readiness, Some(slot), stopping).await;
+    drop(open);
+}
+
+async fn serve_control(server: Arc<Server>, stream: UnixStream, stopping: watch::Receiver<bool>) {
+    let open = server.telemetry.connection();
+    let (reader, writer) = stream.into_split();
+    let (socket, readiness) = share(reader, writer);
+    let shared = Arc::clone(&server);
+    connection::serve(shared, Origin::Control, socket, readiness, None, stopping).await;
     drop(open);
 }

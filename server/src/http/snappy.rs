@@ -5,6 +5,7 @@ use super::admission::Reservation;
 use super::body::too_large;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use crate::limits::SNAPPY_INLINE_BYTES_MAX;
+use crate::platform::connection_thread;
 
 /// Decodes a body into at most `bytes_max` bytes, which are reserved in addition to the encoded
 /// ones.
@@ -24,7 +25,7 @@ pub(super) async fn decode(
     }
     // The bytes stay reserved until the task ends, even if the client has disconnected.
     let reservation = reservation.clone();
-    let decoding = tokio::task::spawn_blocking(move || {
+    let decoding = connection_thread::spawn_blocking(move || {
         let outcome = decode_bytes(&encoded, bytes);
         drop(reservation);
         outcome

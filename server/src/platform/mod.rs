@@ -5,6 +5,7 @@ pub(crate) mod address_rates;
 pub(crate) mod allocator;
 pub mod bounded;
 pub mod calendar;
+pub(crate) mod connection_thread;
 pub mod control;
 pub mod decimal;
 pub mod documents;

@@ -15,6 +15,7 @@ use crate::jobs::names::ClassName;
 use crate::jobs::state::JobView;
 use crate::jobs::stored::{self, StoredBody, StoredFailure};
 use crate::limits;
+use crate::platform::connection_thread;
 
 /// The body of a job.
 #[derive(Clone, Debug)]
@@ -162,7 +163,7 @@ impl Jobs {
         read: impl FnOnce(&Engine) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
         let engine = self.engine.clone();
-        let read = tokio::task::spawn_blocking(move || read(&engine)).await;
+        let read = connection_thread::spawn_blocking(move || read(&engine)).await;
         read.unwrap_or_else(|died| Err(JobsError::Failed(died.to_string())))
     }
 }
