@@ -201,10 +201,9 @@ impl Engine {
         self.submit_from(write, false, done);
     }
 
-    /// Does the same as [`Self::submit`], for threads that may block for a short time: where nobody
-    /// else writes, and the disk is so fast that a write takes little longer than a switch to
-    /// another thread and back, this thread writes, and calls `done` before it returns. Not for
-    /// threads that have further writes to submit meanwhile: these could have shared a sync.
+    /// Does the same, for threads that may block for a moment: where nobody else writes, and the
+    /// disk takes little longer than a switch to another thread and back, this thread writes, and
+    /// calls `done`. Not for threads with further writes to submit: these could share a sync.
     pub fn submit_or_write(
         &self,
         write: Write,

@@ -182,17 +182,6 @@ pub const LEFTOVER_MS: u64 = 500;
 /// Milliseconds that the rest of a body may take once it uses the memory reserve beyond
 /// `memory.limit`, which all requests that shrink stores share.
 pub const RESERVE_BODY_MS: u64 = 2_000;
-/// Threads that serve network connections, per core: more than one, because a thread may wait for a
-/// fast disk, and connections are busy unevenly.
-pub const CONNECTION_THREADS_PER_CORE: usize = 2;
-/// Threads that serve network connections, at most: each needs files and memory.
-pub const CONNECTION_THREADS_MAX: usize = 64;
-/// File descriptors of a thread that serves connections: its epoll instance, a duplicate of it, the
-/// event that wakes it, and its end of the pipe of signals.
-pub const CONNECTION_THREAD_FILES: usize = 4;
-/// Milliseconds after which a thread that has not waited for work gets no new connections: hundreds
-/// of requests' worth.
-pub const CONNECTION_THREAD_STUCK_MS: u64 = 100;
 /// Milliseconds between attempts to accept a connection after the system ran out of sockets.
 pub const ACCEPT_PAUSE_MS: u64 = 100;
 /// Characters of a queue's name. Part of the HTTP contract.

@@ -1,15 +1,20 @@
 //! Tests of groups, receipts, failures and panics of the committing thread, with a recording sink.
 
+use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::documents::Receipt;
+use crate::error::Refusal;
 use crate::log::read::testing::with_bounds;
 use crate::log::record::{Record, encode_dropped, encode_write};
 use crate::log::scan::scan;
+use crate::log::sink::{Admission, Applied, Written};
+use crate::log::write_queue::Queued;
 use crate::log::write_response::WriteResponse;
 use crate::log::writer::testing::failing;
-use crate::model::TimestampMs;
+use crate::model::{MetricId, TimestampMs};
 
 /// Records the metrics whose records it was given, and the failures.
 #[derive(Clone, Default)]
@@ -192,7 +197,7 @@ fn one_of_several_writes_with_the_same_receipt_in_a_group_is_logged() {
         LogWriter::create(segments.clone(), Lsn(1), Writes::Cached, FileOps::system()).unwrap();
     let (sink, durability) = (Recorder::default(), Durability::Os);
     let copies = DefinitionCopies::new(Definitions::default());
-    let mut worker = Worker { shared, writer, copies, durability, sink };
+    let mut worker = GroupWriter { shared, writer, copies, durability, sink };
     let (response, responses) = std::sync::mpsc::channel();
     let submission = |id| {
         let response = response.clone();

@@ -14,12 +14,14 @@ mod cumulative_samples;
 mod definition_copies;
 mod events;
 mod gathering;
+mod group_writer;
 mod newest_segment;
 mod read;
 mod record;
 mod scan;
 mod segment;
 mod segment_file;
+mod sink;
 mod torn;
 mod write_queue;
 mod write_response;
@@ -32,12 +34,13 @@ pub(crate) mod fuzz;
 #[cfg(test)]
 mod recovery_tests;
 
-pub(crate) use commit::{Admission, Applied, Committer, Sink, Written};
+pub(crate) use commit::Committer;
 pub(crate) use read::read_log;
 pub(crate) use record::{
     Definitions, MetricDefined, Record, SeriesDefined, encode_dropped, encode_write,
 };
 pub(crate) use segment::{Listing, Segments};
+pub(crate) use sink::{Admission, Applied, Sink, Written};
 pub(crate) use write_queue::Submission;
 pub(crate) use writer::FileOps;
 #[cfg(test)]

@@ -6,9 +6,9 @@
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::commit::Applied;
 use super::gathering::{Gathering, TurnTimes, Wait};
 use super::segment::PAYLOAD_BYTES_MAX;
+use super::sink::Applied;
 use super::write_response::{Done, WriteResponse};
 use crate::clock::Clock;
 use crate::error::{Error, Result};

@@ -15,8 +15,8 @@ use crate::telemetry::{MaintenanceState, Part};
 /// How long a write waits for a seal to free memory before it is refused as overloaded.
 const SEAL_WAIT: Duration = Duration::from_secs(10);
 
-/// Bytes of strings of definitions up to which the thread of a writer logs them with its write: tens
-/// of series.
+/// Bytes of strings of definitions up to which the thread of a writer logs them with its write:
+/// tens of series.
 const UNLOGGED_AT_ONCE_BYTES_MAX: usize = 8 << 10;
 
 /// The [`Sink`] that applies durable records.

@@ -19,9 +19,20 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-use crate::limits;
 use crate::platform::ticks::Ticks;
 use crate::platform::{connection_thread, process};
+
+/// Threads that serve network connections, per core: more than one, because a thread may wait for a
+/// fast disk, and connections are busy unevenly.
+const THREADS_PER_CORE: usize = 2;
+/// Threads that serve network connections, at most: each needs files and memory.
+const THREADS_MAX: usize = 64;
+/// File descriptors of a thread that serves connections: its epoll instance, a duplicate of it, the
+/// event that wakes it, and its end of the pipe of signals.
+const FILES_PER_THREAD: usize = 4;
+/// Milliseconds after which a thread that has not waited for work gets no new connections: hundreds
+/// of requests' worth.
+const STUCK_MS: u64 = 100;
 
 /// The threads. They end when this is dropped, with the connections that are still open.
 #[derive(Debug)]
@@ -54,11 +65,10 @@ pub(super) struct ThreadPlace {
 }
 
 impl ConnectionThreads {
-    /// Starts [`limits::CONNECTION_THREADS_PER_CORE`] threads for each core, at most
-    /// [`limits::CONNECTION_THREADS_MAX`]. Their work that blocks runs on the main runtime.
+    /// Starts two threads for each core. Their work that blocks runs on the main runtime.
     pub fn start(main: &Handle, ticks: &Ticks) -> io::Result<Self> {
-        let count = process::cores().saturating_mul(limits::CONNECTION_THREADS_PER_CORE);
-        Self::start_threads(count.clamp(1, limits::CONNECTION_THREADS_MAX), main, ticks)
+        let count = process::cores().saturating_mul(THREADS_PER_CORE);
+        Self::start_threads(count.clamp(1, THREADS_MAX), main, ticks)
     }
 
     fn start_threads(count: usize, main: &Handle, ticks: &Ticks) -> io::Result<Self> {
@@ -68,7 +78,7 @@ impl ConnectionThreads {
 
     /// Returns the file descriptors that the threads use, without their connections.
     pub fn files(&self) -> usize {
-        self.threads.len().saturating_mul(limits::CONNECTION_THREAD_FILES)
+        self.threads.len().saturating_mul(FILES_PER_THREAD)
     }
 
     /// Returns a place for a new connection.
@@ -116,7 +126,7 @@ impl Load {
     fn rank(&self, now: Duration) -> (bool, usize) {
         let is_stuck = match self.busy_since.load(Ordering::Relaxed).checked_sub(1) {
             None => false,
-            Some(since) => millis(now).saturating_sub(since) > limits::CONNECTION_THREAD_STUCK_MS,
+            Some(since) => millis(now).saturating_sub(since) > STUCK_MS,
         };
         (is_stuck, self.connections.load(Ordering::Relaxed))
     }
@@ -166,7 +176,7 @@ mod tests {
             released.recv().unwrap();
         });
         has_started.recv_timeout(Duration::from_secs(30)).unwrap();
-        clock.pass(Duration::from_millis(limits::CONNECTION_THREAD_STUCK_MS + 1));
+        clock.pass(Duration::from_millis(STUCK_MS + 1));
         let third = threads.place().unwrap();
         assert_eq!(of_thread(&third), spare);
         drop(third);
