@@ -3,7 +3,7 @@
 //!
 //! An [`App`] exists only while the engine is open, so handlers need not check for that. Engine
 //! calls block and may compute for long: the methods here run them outside the threads that serve
-//! connections.
+//! connections, except for brief queries and for single writes to a fast disk.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -190,12 +190,13 @@ impl App {
     }
 
     /// Writes samples and events, together with the receipt of an idempotent request. Returns once
-    /// they are durable as configured.
+    /// they are durable as configured. The thread of the connection writes itself, and blocks for
+    /// that moment, if this is its only handler and the disk is fast.
     pub async fn write(&self, write: Write) -> AppResult<Written> {
         let (done, outcome) = oneshot::channel();
         // The receiver is gone if the client has disconnected; the data is stored anyway.
         let done = move |result| drop(done.send(result));
-        if connection_thread::has_one_request() {
+        if connection_thread::has_one_handler() {
             self.engine.submit_or_write(write, done);
         } else {
             self.engine.submit(write, done);

@@ -63,12 +63,12 @@ pub const BULK_LINE_BYTES_MAX: usize = 1 << 20;
 /// of a millisecond of work. A larger body is parsed on another thread, so that it does not delay
 /// other requests.
 pub const BULK_INLINE_BYTES_MAX: usize = 256 << 10;
-/// Bytes up to which a Snappy body is decompressed on the thread that receives the request: a
+/// Bytes up to which a Snappy body is decompressed on the thread that receives the request: half a
 /// millisecond of work.
-pub const SNAPPY_INLINE_BYTES_MAX: usize = 2 << 20;
+pub const SNAPPY_INLINE_BYTES_MAX: usize = 1 << 20;
 /// Bytes up to which a deflate or Brotli body is decompressed on the thread that receives the
-/// request: some milliseconds of work.
-pub const INFLATE_INLINE_BYTES_MAX: usize = 1 << 20;
+/// request: a millisecond of work.
+pub const INFLATE_INLINE_BYTES_MAX: usize = 256 << 10;
 /// Samples of a bulk body per write: some 20 MB in memory. A larger body is written in several
 /// parts. An operator may configure fewer.
 pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;

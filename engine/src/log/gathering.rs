@@ -28,8 +28,17 @@ use std::time::Duration;
 /// twentieth of a millisecond.
 const WRITE_TIME_MIN: Duration = Duration::from_micros(150);
 /// The longest average time of a turn, from a group to its responses, for which threads write what
-/// they submit themselves: not much longer than two switches to another thread.
+/// they submit themselves: five times the two switches to another thread that this saves. Beyond it
+/// these do not count, and a thread is kept from other work for too long.
 const AT_ONCE_TIME_MAX: Duration = Duration::from_micros(500);
+/// A turn of this length is a stall.
+const STALL_TIME: Duration = Duration::from_millis(20);
+/// After a stall or a failure, so many groups are left to the committing thread.
+const LEFT_MIN: u32 = 16;
+/// If stalls and failures recur, twice as many as the last time, at most so many.
+const LEFT_MAX: u32 = 1_024;
+/// A stall or a failure after so many groups without one is not a recurrence.
+const CALM_GROUPS: u32 = 1_024;
 /// The longest wait, also on disks that take longer.
 const WAIT_MAX: Duration = Duration::from_millis(5);
 /// A group counts for one in so many of the average time.
@@ -46,8 +55,12 @@ pub(super) struct Gathering {
     write_time: Duration,
     /// The average time of a turn: of writing a group, applying it and responding.
     turn_time: Duration,
-    /// Whether the last group was written.
-    is_healthy: bool,
+    /// Groups that are still left to the committing thread after a stall or a failure.
+    left: u32,
+    /// The groups that the last stall or failure left to it.
+    last_left: u32,
+    /// Groups since no more were left after the last stall or failure.
+    calm: u32,
     /// Groups that are still written at once.
     at_once: u32,
     /// The groups that are written at once after the next wait in vain.
@@ -76,21 +89,30 @@ impl Gathering {
     /// waited for who has no sync to share.
     pub(super) fn written(&mut self, writers: usize, took: TurnTimes, is_synced: bool) {
         self.writers = if is_synced { writers } else { 0 };
-        self.is_healthy = true;
         self.write_time = average(self.write_time, took.write);
         self.turn_time = average(self.turn_time, took.turn);
+        if took.turn >= STALL_TIME {
+            self.failed();
+        } else if self.left > 0 {
+            self.left -= 1;
+        } else {
+            self.calm = self.calm.saturating_add(1);
+        }
     }
 
-    /// Notes that a group could not be written.
+    /// Notes that a group could not be written, or took too long.
     pub(super) fn failed(&mut self) {
-        self.is_healthy = false;
+        let recurs = self.calm < CALM_GROUPS;
+        self.last_left =
+            if recurs { (2 * self.last_left).clamp(LEFT_MIN, LEFT_MAX) } else { LEFT_MIN };
+        self.left = self.last_left;
+        self.calm = 0;
     }
 
-    /// Returns whether threads may write what they submit themselves: the disk is so fast that they
-    /// are kept from other work for little longer than it takes to wake another thread and to be
-    /// woken by it. After a stall this is false for several groups.
+    /// Returns whether threads may write what they submit themselves.
     pub(super) fn is_fast(&self) -> bool {
-        self.is_healthy && self.turn_time <= AT_ONCE_TIME_MAX
+        let is_known = !self.turn_time.is_zero();
+        is_known && self.left == 0 && self.turn_time <= AT_ONCE_TIME_MAX
     }
 
     /// Returns whom to wait for. `queued` writes came before the responses of the last group left.
@@ -166,13 +188,38 @@ mod tests {
                 gathering.is_fast()
             };
             assert!(is_fast_after(AT_ONCE_TIME_MAX));
-            assert!(!is_fast_after(Duration::from_secs(9)), "a stall");
+            assert!(!is_fast_after(2 * AT_ONCE_TIME_MAX));
             let groups = (0..).take_while(|_| !is_fast_after(WRITE_TIME)).count();
-            assert!((4..40).contains(&groups), "{groups} groups after a stall");
-            gathering.failed();
-            assert!(!gathering.is_fast());
-            gathering.written(1, times(WRITE_TIME), is_synced);
-            assert!(gathering.is_fast());
+            assert!((1..16).contains(&groups), "{groups} groups after a slow one");
+        }
+    }
+
+    #[test]
+    fn recurring_stalls_and_failures_leave_ever_more_groups_to_the_committing_thread() {
+        for fails in [true, false] {
+            let mut gathering = Gathering::default();
+            let mut left_after_good = |good: u32| {
+                (0..good).for_each(|_| gathering.written(1, times(WRITE_TIME), true));
+                if fails {
+                    gathering.failed();
+                } else {
+                    gathering.written(1, times(STALL_TIME), true);
+                }
+                let mut groups = 0;
+                while !gathering.is_fast() {
+                    gathering.written(1, times(WRITE_TIME), true);
+                    groups += 1;
+                }
+                groups
+            };
+            // A stall in the average may take longer than the groups that are left.
+            let within = |groups: u32, least: u32| (least..least + 16).contains(&groups);
+            assert!(within(left_after_good(1), LEFT_MIN));
+            assert!(within(left_after_good(9), 2 * LEFT_MIN));
+            assert!(within(left_after_good(9), 4 * LEFT_MIN));
+            assert!(within(left_after_good(CALM_GROUPS), LEFT_MIN), "it was calm");
+            let recurring: Vec<u32> = (0..9).map(|_| left_after_good(1)).collect();
+            assert!(within(recurring[8], LEFT_MAX), "{recurring:?}");
         }
     }
 

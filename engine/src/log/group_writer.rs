@@ -20,6 +20,13 @@ use crate::model::Lsn;
 use crate::options::Durability;
 use crate::panics::catch_panic;
 
+/// Bytes in memory of definitions up to which the thread of a writer logs them with its write: tens
+/// of series.
+const DEFINITIONS_AT_ONCE_BYTES_MAX: usize = 16 << 10;
+/// Bytes that a group has at most beside payloads and definitions: headers of frames, and what makes
+/// the copies of definitions begin in other sectors.
+const PADDING_BYTES_MAX: usize = 16 << 10;
+
 /// What the threads of the log share.
 #[derive(Default)]
 pub(super) struct Shared {
@@ -121,7 +128,13 @@ impl<S: Sink> GroupWriter<S> {
     /// Returns whether a write takes longer than others: it waits for a seal, is written with many
     /// definitions, or makes the segment grow or starts another one.
     fn takes_long(&self, queued: &Queued) -> bool {
-        self.sink.takes_long() || !self.writer.has_room(&queued.payload)
+        let definitions = self.sink.unlogged_bytes();
+        if definitions > DEFINITIONS_AT_ONCE_BYTES_MAX || self.sink.is_full() {
+            return true;
+        }
+        // Definitions are written twice, and records begin at sectors.
+        let bytes = queued.payload.len() + 2 * definitions + PADDING_BYTES_MAX;
+        !self.writer.has_room(bytes)
     }
 
     fn write_all(&mut self, commands: Vec<Command>) {
@@ -149,13 +162,14 @@ impl<S: Sink> GroupWriter<S> {
     }
 
     pub(super) fn commit(&mut self, group: Vec<Queued>) {
+        // What the disk takes is real time, whatever clock the engine has.
+        let clock = Clock::system();
+        let started = clock.steady();
         let group = self.claim(group);
         if group.is_empty() {
             return;
         }
-        // What the disk takes is real time, whatever clock the engine has.
-        let (clock, writers) = (Clock::system(), group.len());
-        let started = clock.steady();
+        let writers = group.len();
         match self.admit().and_then(|()| self.append(&group)) {
             Ok(Appended { first: mut lsn, write, is_synced }) => {
                 for Queued { applied, response, .. } in group {

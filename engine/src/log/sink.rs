@@ -34,9 +34,10 @@ impl Applied {
 /// The destination of durable records. A trait because the log must not depend on the stores above
 /// it; the tests of [`super::commit`] contain the second implementation.
 pub(crate) trait Sink: Send + 'static {
-    /// Returns whether the next group takes longer than its own size tells: [`Self::admit`] would
-    /// wait, or many definitions are to be logged.
-    fn takes_long(&self) -> bool;
+    /// Returns whether [`Self::admit`] would wait.
+    fn is_full(&self) -> bool;
+    /// Returns the bytes in memory of the definitions that the next group is to contain.
+    fn unlogged_bytes(&self) -> usize;
     /// Refuses a write whose receipt is taken. Called in log order, before the write is in the log.
     fn claim(&mut self, receipt: &Receipt) -> Result<()>;
     /// Returns whether a group may be written now. May wait for memory to become free.

@@ -90,7 +90,7 @@ impl Queue {
     }
 }
 
-/// Commands in the order in which they came.
+/// Commands in the order in which they came, except for writes that are passed on.
 #[derive(Default)]
 pub(super) struct WriteQueue {
     queue: Mutex<Queue>,
@@ -131,7 +131,8 @@ impl WriteQueue {
         None
     }
 
-    /// Passes a write of the thread that has the turn on to the committing thread.
+    /// Passes a write of the thread that has the turn on to the committing thread, after those that
+    /// others have submitted meanwhile.
     pub(super) fn pass_on(&self, queued: Queued) {
         let mut queue = self.queue.lock();
         queue.bytes += queued.payload.len();

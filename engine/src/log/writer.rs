@@ -176,9 +176,9 @@ impl LogWriter {
         self.abandoned || self.file.length() > SEGMENT_BYTES_MAX
     }
 
-    /// Returns whether the newest segment takes a record without growing.
-    pub(super) fn has_room(&self, payload: &[u8]) -> bool {
-        !self.must_rotate() && self.file.has_room(frame_bytes(payload))
+    /// Returns whether the newest segment takes so many bytes without growing.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        !self.must_rotate() && self.file.has_room(bytes)
     }
 
     /// Returns the number of the next record.

@@ -15,10 +15,6 @@ use crate::telemetry::{MaintenanceState, Part};
 /// How long a write waits for a seal to free memory before it is refused as overloaded.
 const SEAL_WAIT: Duration = Duration::from_secs(10);
 
-/// Bytes of strings of definitions up to which the thread of a writer logs them with its write:
-/// tens of series.
-const UNLOGGED_AT_ONCE_BYTES_MAX: usize = 8 << 10;
-
 /// The [`Sink`] that applies durable records.
 pub(crate) struct HeadSink {
     pub(crate) telemetry: Arc<Telemetry>,
@@ -35,9 +31,12 @@ impl Sink for HeadSink {
         }
     }
 
-    fn takes_long(&self) -> bool {
-        let unlogged = self.telemetry.metrics.registry().unlogged_bytes();
-        self.telemetry.is_full() || unlogged > UNLOGGED_AT_ONCE_BYTES_MAX
+    fn is_full(&self) -> bool {
+        self.telemetry.is_full()
+    }
+
+    fn unlogged_bytes(&self) -> usize {
+        self.telemetry.metrics.registry().unlogged_bytes()
     }
 
     fn admit(&mut self) -> Result<Admission> {

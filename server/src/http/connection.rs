@@ -34,7 +34,6 @@ use super::server::Server;
 use super::settings::Settings;
 use super::{leftover, malformed};
 use crate::limits;
-use crate::platform::connection_thread;
 
 /// The minimum of hyper's buffer size.
 const BUFFER_BYTES_MIN: usize = 8 << 10;
@@ -160,7 +159,6 @@ async fn answer(
     activity: &Arc<Activity>,
     guard: RequestGuard,
 ) -> http::Response<Paced> {
-    let here = connection_thread::request();
     let end = activity.end();
     let request = request.map(|body| ObservedBody::new(body, Arc::clone(end)));
     let (mut request, leftover) = leftover::lend(request);
@@ -174,7 +172,7 @@ async fn answer(
         activity.linger();
     }
     let response = response.map(|body| Paced::new(body, activity.pace()));
-    drop((guard, here));
+    drop(guard);
     response
 }
 

@@ -1,8 +1,8 @@
 //! The threads that serve network connections, each with a reactor of its own.
 //!
 //! A connection stays on one thread: its bytes are read, its requests are processed and its
-//! responses are written there. Most requests take less time than waking another thread, on a
-//! virtual machine a twentieth of a millisecond. Work that blocks or computes for long runs
+//! responses are written there. Waking another thread takes as long as many a request, on a virtual
+//! machine a twentieth of a millisecond. Work that blocks or computes for long runs
 //! elsewhere (`App::blocking`, `App::query`), so there are only a few threads per core: enough that
 //! the system keeps the cores busy when connections are busy unevenly, or when a thread waits for a
 //! fast disk.
@@ -65,7 +65,7 @@ pub(super) struct ThreadPlace {
 }
 
 impl ConnectionThreads {
-    /// Starts two threads for each core. Their work that blocks runs on the main runtime.
+    /// Starts two threads for each core, at most 64. Their work that blocks runs on the main runtime.
     pub fn start(main: &Handle, ticks: &Ticks) -> io::Result<Self> {
         let count = process::cores().saturating_mul(THREADS_PER_CORE);
         Self::start_threads(count.clamp(1, THREADS_MAX), main, ticks)
@@ -102,14 +102,29 @@ impl ConnectionThread {
             .build()?;
         let handle = runtime.handle().clone();
         let (end, ended) = oneshot::channel::<()>();
-        let main = main.clone();
+        let (main, ended_load) = (main.clone(), Arc::clone(&load));
         std::thread::Builder::new().name(format!("telltale-http-{number}")).spawn(move || {
+            let _ended = Ended(ended_load);
             connection_thread::begin(main);
             // An error means that the sender is gone, which is the order to end.
             drop(runtime.block_on(ended));
             runtime.shutdown_background();
         })?;
         Ok(Self { runtime: handle, load, _end: end })
+    }
+}
+
+/// Marks a thread that has ended as one that is stuck: it gets no connections.
+struct Ended(Arc<Load>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.is_busy_since(Duration::ZERO);
+        if std::thread::panicking() {
+            tracing::error!(
+                "a thread that serves connections has panicked; its connections are closed"
+            );
+        }
     }
 }
 

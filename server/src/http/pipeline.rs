@@ -36,6 +36,7 @@ use super::server::Server;
 use super::unauthenticated::AddressPermit;
 use super::{cors, hosted_site, identify, known_parameters};
 use crate::app::App;
+use crate::platform::connection_thread;
 use crate::platform::keys::Identity;
 use crate::platform::panics;
 
@@ -441,11 +442,19 @@ where
     .await
 }
 
-/// Runs a handler with side effects to completion, even if the client disconnects.
+/// Runs a handler with side effects to completion, even if the client disconnects. The task begins
+/// after the others that are ready on this thread: each of them is counted before the first one
+/// asks whether it is alone.
 async fn run_to_completion(
     handler: impl Future<Output = ApiResult<Response>> + Send + 'static,
 ) -> ApiResult<Response> {
-    match tokio::spawn(run(handler)).await {
+    let here = connection_thread::handler();
+    let task = async move {
+        let outcome = run(handler).await;
+        drop(here);
+        outcome
+    };
+    match tokio::spawn(task).await {
         Ok(outcome) => outcome,
         Err(ended) => Err(ApiError::internal(ended)),
     }

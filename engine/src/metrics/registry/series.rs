@@ -232,9 +232,10 @@ impl Registry {
         series.iter().all(|series| index.metric_of(SeriesId(series)).is_some())
     }
 
-    /// Returns the bytes of the strings of the definitions that are not in the log.
+    /// Returns the bytes in memory of the definitions that are not in the log.
     pub(crate) fn unlogged_bytes(&self) -> usize {
-        self.changes.lock().unlogged_bytes
+        let changes = self.changes.lock();
+        changes.unlogged_bytes + changes.unlogged.table_bytes()
     }
 
     /// Takes the definitions that are not in the log.
