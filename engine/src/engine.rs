@@ -202,8 +202,8 @@ impl Engine {
     }
 
     /// Does the same, for threads that may block for a moment: where nobody else writes, and turns
-    /// have lately taken less than half a millisecond, this thread writes, and calls `done`. Not for
-    /// threads with further writes to submit: these could share a sync.
+    /// have lately taken less than half a millisecond, this thread writes, and calls `done`. Not
+    /// for threads with further writes to submit: these could share a sync.
     pub fn submit_or_write(
         &self,
         write: Write,

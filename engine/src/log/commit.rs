@@ -12,15 +12,15 @@
 //! acknowledged: writers can read what was acknowledged to them.
 //!
 //! Who has the turn to write ([`super::group_writer`]) also claims receipts: of several writes with
-//! the same receipt, from any clients and at any time, one is logged and the others are refused with
-//! [`crate::Refusal::Conflict`].
+//! the same receipt, from any clients and at any time, one is logged and the others are refused
+//! with [`crate::Refusal::Conflict`].
 //!
 //! # Panics
 //!
 //! After a panic of whoever writes the heads may lack records that the log contains, so nothing is
 //! written any more: queued and later writes are refused at once, and the next start replays the
-//! log. The background syncing thread has no state in memory: its panic counts as a failed sync, and
-//! it continues. A panic of a writer's callback affects only that writer.
+//! log. The background syncing thread has no state in memory: its panic counts as a failed sync,
+//! and it continues. A panic of a writer's callback affects only that writer.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -89,8 +89,8 @@ impl Committer {
     }
 
     /// Queues a write. Its `done` is called by the committing thread, or by this call if the write
-    /// is refused, or if this thread writes it: where it may block, nobody else writes, and the disk
-    /// is fast ([`super::gathering`]).
+    /// is refused, or if this thread writes it: where it may block, nobody else writes, and the
+    /// disk is fast ([`super::gathering`]).
     pub(crate) fn submit(&self, submission: Submission) {
         if let Some(queued) = self.shared.queue.submit(submission) {
             self.writer.write_at_once(queued);

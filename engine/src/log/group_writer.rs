@@ -23,8 +23,8 @@ use crate::panics::catch_panic;
 /// Bytes in memory of definitions up to which the thread of a writer logs them with its write: tens
 /// of series.
 const DEFINITIONS_AT_ONCE_BYTES_MAX: usize = 16 << 10;
-/// Bytes that a group has at most beside payloads and definitions: headers of frames, and what makes
-/// the copies of definitions begin in other sectors.
+/// Bytes that a group has at most beside payloads and definitions: headers of frames, and what
+/// makes the copies of definitions begin in other sectors.
 const PADDING_BYTES_MAX: usize = 16 << 10;
 
 /// What the threads of the log share.

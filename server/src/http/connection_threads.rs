@@ -65,7 +65,8 @@ pub(super) struct ThreadPlace {
 }
 
 impl ConnectionThreads {
-    /// Starts two threads for each core, at most 64. Their work that blocks runs on the main runtime.
+    /// Starts two threads for each core, at most 64. Their work that blocks runs on the main
+    /// runtime.
     pub fn start(main: &Handle, ticks: &Ticks) -> io::Result<Self> {
         let count = process::cores().saturating_mul(THREADS_PER_CORE);
         Self::start_threads(count.clamp(1, THREADS_MAX), main, ticks)
