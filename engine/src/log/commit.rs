@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! writers ─submit─▶ queue ──▶ committing thread: take all ─┐
-//!              └─ fast disk, nobody else writes: itself ───┴▶ append (+ sync) ─▶ apply ─▶ respond
+//!              └─ fast disk, nobody else writes: inline ───┴▶ append (+ sync) ─▶ apply ─▶ respond
 //! ```
 //!
 //! While one group is being synced the next one gathers, so each writer waits for at most two syncs
@@ -90,10 +90,10 @@ impl Committer {
 
     /// Queues a write. Its `done` is called by the committing thread, or by this call if the write
     /// is refused, or if this thread writes it: where it may block, nobody else writes, and the
-    /// disk is fast ([`super::gathering`]).
+    /// disk is fast ([`super::inline`]).
     pub(crate) fn submit(&self, submission: Submission) {
         if let Some(queued) = self.shared.queue.submit(submission) {
-            self.writer.write_at_once(queued);
+            self.writer.write_inline(queued);
         }
     }
 

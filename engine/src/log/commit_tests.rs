@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use super::*;
 use crate::documents::Receipt;
@@ -24,6 +24,7 @@ struct Recorder {
     doubts: Arc<Mutex<u32>>,
     died: Arc<Mutex<Vec<String>>>,
     is_full: Arc<AtomicBool>,
+    unlogged_bytes: Arc<AtomicUsize>,
     /// The thread of the panic.
     panicked: Arc<Mutex<Option<std::thread::ThreadId>>>,
 }
@@ -36,7 +37,7 @@ impl Sink for Recorder {
         self.is_full.load(Ordering::Relaxed)
     }
     fn unlogged_bytes(&self) -> usize {
-        0
+        self.unlogged_bytes.load(Ordering::Relaxed)
     }
     fn claim(&mut self, _: &Receipt) -> Result<()> {
         Ok(())
@@ -324,7 +325,7 @@ fn a_panic_is_reported_to_queued_and_later_writers_and_nobody_waits_forever() {
 }
 
 /// Writes a record and returns whether this thread wrote it.
-fn writes_at_once(committer: &Committer, metric: u32) -> bool {
+fn writes_inline(committer: &Committer, metric: u32) -> bool {
     let (response, received) = std::sync::mpsc::channel();
     let here = std::thread::current().id();
     committer.submit(Submission {
@@ -336,9 +337,9 @@ fn writes_at_once(committer: &Committer, metric: u32) -> bool {
             response.send((lsn.is_ok(), std::thread::current().id() == here)).unwrap();
         }),
     });
-    let (is_written, at_once) = received.recv_timeout(Duration::from_secs(30)).unwrap();
+    let (is_written, is_inline) = received.recv_timeout(Duration::from_secs(30)).unwrap();
     assert!(is_written);
-    at_once
+    is_inline
 }
 
 #[test]
@@ -349,18 +350,22 @@ fn a_lone_writer_writes_itself_unless_it_would_wait() {
     // Without the disk, whose speed is not part of this test.
     let ops = FileOps::new(File::write_all_at, |_| Ok(()), File::set_len);
     let committer = start(&segments, Durability::Os, sink.clone(), ops);
-    assert!(!writes_at_once(&committer, 0), "the speed of the disk is unknown");
+    assert!(!writes_inline(&committer, 0), "the speed of the disk is unknown");
     let mut written = 1;
     let mut write = |count: u32| {
         let metrics = written..written + count;
         written += count;
-        metrics.filter(|metric| writes_at_once(&committer, *metric)).count()
+        metrics.filter(|metric| writes_inline(&committer, *metric)).count()
     };
     // Another process may use the disk or the processor for a while.
     while write(1) == 0 {}
     sink.is_full.store(true, Ordering::Relaxed);
     assert_eq!(write(20), 0, "the memory is full");
     sink.is_full.store(false, Ordering::Relaxed);
+    while write(1) == 0 {}
+    sink.unlogged_bytes.store(1 << 20, Ordering::Relaxed);
+    assert_eq!(write(20), 0, "many definitions are written with it");
+    sink.unlogged_bytes.store(0, Ordering::Relaxed);
     while write(1) == 0 {}
     committer.stop();
     let metrics: Vec<u32> = (0..written).collect();
@@ -377,7 +382,7 @@ fn a_panic_of_a_writer_that_writes_itself_refuses_later_writes() {
         let segments = Segments::new(dir.path().to_owned());
         let sink = Recorder::default();
         let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
-        while !writes_at_once(&committer, 1) {}
+        while !writes_inline(&committer, 1) {}
         let (response, received) = std::sync::mpsc::channel();
         committer.submit(Submission {
             payload: encode_dropped(MetricId(POISON)),

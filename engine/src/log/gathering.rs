@@ -1,5 +1,4 @@
-//! How long the committing thread waits for further writers before it writes a group, and whether
-//! a writer needs that thread at all.
+//! How long the committing thread waits for further writers before it writes a group.
 //!
 //! Two writers that each wait for a response before they write again take turns on a slow disk:
 //! while the record of one is being synced the other one comes, and each pays for a sync of its
@@ -17,28 +16,12 @@
 //! disk writers are not held together: the processors work for one while the disk does for another.
 //! PostgreSQL's `commit_siblings` and MariaDB's `binlog_commit_wait_count` do the same with fixed
 //! numbers.
-//!
-//! On a fast disk the two switches, to the committing thread and back, take longer than the write.
-//! There, a thread that submits a write while nobody else writes may write it itself
-//! ([`Gathering::is_fast`]).
 
 use std::time::Duration;
 
 /// The shortest time of a write and sync for which others are waited for: waking up takes a
 /// twentieth of a millisecond.
 const WRITE_TIME_MIN: Duration = Duration::from_micros(150);
-/// The longest average time of a turn, from a group to its responses, for which threads write what
-/// they submit themselves: five times the two switches to another thread that this saves. Beyond it
-/// these do not count, and a thread is kept from other work for too long.
-const AT_ONCE_TIME_MAX: Duration = Duration::from_micros(500);
-/// A turn of this length is a stall.
-const STALL_TIME: Duration = Duration::from_millis(20);
-/// After a stall or a failure, so many groups are left to the committing thread.
-const LEFT_MIN: u32 = 16;
-/// If stalls and failures recur, twice as many as the last time, at most so many.
-const LEFT_MAX: u32 = 1_024;
-/// A stall or a failure after so many groups without one is not a recurrence.
-const CALM_GROUPS: u32 = 1_024;
 /// The longest wait, also on disks that take longer.
 const WAIT_MAX: Duration = Duration::from_millis(5);
 /// A group counts for one in so many of the average time.
@@ -53,27 +36,10 @@ pub(super) struct Gathering {
     writers: usize,
     /// The average time of writing a group, with its sync.
     write_time: Duration,
-    /// The average time of a turn: of writing a group, applying it and responding.
-    turn_time: Duration,
-    /// Groups that are still left to the committing thread after a stall or a failure.
-    left: u32,
-    /// The groups that the last stall or failure left to it.
-    last_left: u32,
-    /// Groups since no more were left after the last stall or failure.
-    calm: u32,
     /// Groups that are still written at once.
     at_once: u32,
     /// The groups that are written at once after the next wait in vain.
     next_at_once: u32,
-}
-
-/// How long a turn took.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TurnTimes {
-    /// Writing the group, with its sync.
-    pub(super) write: Duration,
-    /// All of it.
-    pub(super) turn: Duration,
 }
 
 /// The writers to wait for.
@@ -85,34 +51,10 @@ pub(super) struct Wait {
 }
 
 impl Gathering {
-    /// Notes that a group of so many writers was written, and synced if `is_synced`: nobody is
-    /// waited for who has no sync to share.
-    pub(super) fn written(&mut self, writers: usize, took: TurnTimes, is_synced: bool) {
-        self.writers = if is_synced { writers } else { 0 };
-        self.write_time = average(self.write_time, took.write);
-        self.turn_time = average(self.turn_time, took.turn);
-        if took.turn >= STALL_TIME {
-            self.failed();
-        } else if self.left > 0 {
-            self.left -= 1;
-        } else {
-            self.calm = self.calm.saturating_add(1);
-        }
-    }
-
-    /// Notes that a group could not be written, or took too long.
-    pub(super) fn failed(&mut self) {
-        let recurs = self.calm < CALM_GROUPS;
-        self.last_left =
-            if recurs { (2 * self.last_left).clamp(LEFT_MIN, LEFT_MAX) } else { LEFT_MIN };
-        self.left = self.last_left;
-        self.calm = 0;
-    }
-
-    /// Returns whether threads may write what they submit themselves.
-    pub(super) fn is_fast(&self) -> bool {
-        let is_known = !self.turn_time.is_zero();
-        is_known && self.left == 0 && self.turn_time <= AT_ONCE_TIME_MAX
+    /// Notes that a group of so many writers was written and synced.
+    pub(super) fn written(&mut self, writers: usize, took: Duration) {
+        self.writers = writers;
+        self.write_time = average(self.write_time, took);
     }
 
     /// Returns whom to wait for. `queued` writes came before the responses of the last group left.
@@ -141,7 +83,7 @@ impl Gathering {
 
 /// Returns the average of recent times. One stall of the disk, or a new segment, says little about
 /// the next groups.
-fn average(of_earlier: Duration, took: Duration) -> Duration {
+pub(super) fn average(of_earlier: Duration, took: Duration) -> Duration {
     let took = took.min(WAIT_MAX);
     match of_earlier {
         Duration::ZERO => took,
@@ -155,13 +97,9 @@ mod tests {
 
     const WRITE_TIME: Duration = Duration::from_micros(300);
 
-    fn times(write: Duration) -> TurnTimes {
-        TurnTimes { write, turn: write }
-    }
-
     fn after_group(writers: usize) -> Gathering {
         let mut gathering = Gathering::default();
-        gathering.written(writers, times(WRITE_TIME), true);
+        gathering.written(writers, WRITE_TIME);
         gathering
     }
 
@@ -173,54 +111,6 @@ mod tests {
         assert_eq!(after_group(1).wait(0), None, "one is alone");
         assert_eq!(after_group(2).wait(0), None, "nobody came during the sync");
         assert_eq!(Gathering::default().wait(9), None, "nothing was written");
-        let mut unsynced = Gathering::default();
-        unsynced.written(5, times(WRITE_TIME), false);
-        assert_eq!(unsynced.wait(1), None, "no sync is shared");
-    }
-
-    #[test]
-    fn threads_write_themselves_while_turns_are_short() {
-        assert!(!Gathering::default().is_fast(), "nothing is known");
-        for is_synced in [true, false] {
-            let mut gathering = Gathering::default();
-            let mut is_fast_after = |turn| {
-                gathering.written(1, TurnTimes { write: WRITE_TIME, turn }, is_synced);
-                gathering.is_fast()
-            };
-            assert!(is_fast_after(AT_ONCE_TIME_MAX));
-            assert!(!is_fast_after(2 * AT_ONCE_TIME_MAX));
-            let groups = (0..).take_while(|_| !is_fast_after(WRITE_TIME)).count();
-            assert!((1..16).contains(&groups), "{groups} groups after a slow one");
-        }
-    }
-
-    #[test]
-    fn recurring_stalls_and_failures_leave_ever_more_groups_to_the_committing_thread() {
-        for fails in [true, false] {
-            let mut gathering = Gathering::default();
-            let mut left_after_good = |good: u32| {
-                (0..good).for_each(|_| gathering.written(1, times(WRITE_TIME), true));
-                if fails {
-                    gathering.failed();
-                } else {
-                    gathering.written(1, times(STALL_TIME), true);
-                }
-                let mut groups = 0;
-                while !gathering.is_fast() {
-                    gathering.written(1, times(WRITE_TIME), true);
-                    groups += 1;
-                }
-                groups
-            };
-            // A stall in the average may take longer than the groups that are left.
-            let within = |groups: u32, least: u32| (least..least + 16).contains(&groups);
-            assert!(within(left_after_good(1), LEFT_MIN));
-            assert!(within(left_after_good(9), 2 * LEFT_MIN));
-            assert!(within(left_after_good(9), 4 * LEFT_MIN));
-            assert!(within(left_after_good(CALM_GROUPS), LEFT_MIN), "it was calm");
-            let recurring: Vec<u32> = (0..9).map(|_| left_after_good(1)).collect();
-            assert!(within(recurring[8], LEFT_MAX), "{recurring:?}");
-        }
     }
 
     #[test]
@@ -234,7 +124,7 @@ mod tests {
     fn the_wait_is_as_long_as_a_write_within_limits() {
         let mut gathering = Gathering::default();
         let mut wait_after = |took: Duration| {
-            (0..100).for_each(|_| gathering.written(2, times(took), true));
+            (0..100).for_each(|_| gathering.written(2, took));
             gathering.wait(1).map(|wait| wait.at_most)
         };
         assert_eq!(wait_after(WRITE_TIME_MIN / 2), None);
@@ -244,7 +134,7 @@ mod tests {
         assert!(wait > WAIT_MAX * 99 / 100 && wait <= WAIT_MAX, "{wait:?}");
         // A stall of the disk does not make the waits after it long.
         let mut gathering = after_group(2);
-        gathering.written(2, times(Duration::from_secs(9)), true);
+        gathering.written(2, Duration::from_secs(9));
         assert!(gathering.wait(1).unwrap().at_most < Duration::from_millis(1));
     }
 
@@ -254,7 +144,7 @@ mod tests {
         let mut groups_between = |has_come: bool| {
             let mut groups = 0;
             loop {
-                gathering.written(1, times(WRITE_TIME), true);
+                gathering.written(1, WRITE_TIME);
                 if gathering.wait(1).is_some() {
                     gathering.waited(has_come);
                     return groups;

@@ -9,9 +9,8 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::definition_copies::DefinitionCopies;
-use super::gathering::TurnTimes;
 use super::sink::{Admission, Sink};
-use super::write_queue::{Command, Queued, WriteQueue};
+use super::write_queue::{Command, Queued, WriteQueue, WrittenGroup};
 use super::writer::LogWriter;
 use crate::clock::Clock;
 use crate::error::{Error, Refusal, Result};
@@ -20,12 +19,12 @@ use crate::model::Lsn;
 use crate::options::Durability;
 use crate::panics::catch_panic;
 
-/// Bytes in memory of definitions up to which the thread of a writer logs them with its write: tens
-/// of series.
-const DEFINITIONS_AT_ONCE_BYTES_MAX: usize = 16 << 10;
-/// Bytes that a group has at most beside payloads and definitions: headers of frames, and what
+/// Bytes in memory of definitions up to which a thread writes them inline, with its record: tens of
+/// series.
+const DEFINITIONS_INLINE_BYTES_MAX: usize = 16 << 10;
+/// Bytes of a group beside payloads and definitions, as an estimate: headers of frames, and what
 /// makes the copies of definitions begin in other sectors.
-const PADDING_BYTES_MAX: usize = 16 << 10;
+const PADDING_BYTES: usize = 16 << 10;
 
 /// What the threads of the log share.
 #[derive(Default)]
@@ -45,9 +44,9 @@ pub(super) struct Shared {
 pub(super) trait WriteGroups: Send + Sync {
     /// Writes what the committing thread took, and ends its turn.
     fn write_all(&self, commands: Vec<Command>);
-    /// Writes a record of the calling thread, or passes it on to the committing thread if that
-    /// would take long, and ends the turn.
-    fn write_at_once(&self, queued: Queued);
+    /// Writes a record on the thread that submitted it, or passes it on to the committing thread if
+    /// that would take long, and ends the turn.
+    fn write_inline(&self, queued: Queued);
     /// Closes the log. Nobody has the turn any more.
     fn close(&self);
 }
@@ -56,53 +55,53 @@ pub(super) trait WriteGroups: Send + Sync {
 pub(super) struct Turns<S> {
     shared: Arc<Shared>,
     /// `None` once the log is closed. Never contended: only who has the turn takes it.
-    worker: Mutex<Option<GroupWriter<S>>>,
+    writer: Mutex<Option<GroupWriter<S>>>,
 }
 
 impl<S: Sink> Turns<S> {
-    pub(super) fn new(worker: GroupWriter<S>) -> Self {
-        Self { shared: Arc::clone(&worker.shared), worker: Mutex::new(Some(worker)) }
+    pub(super) fn new(writer: GroupWriter<S>) -> Self {
+        Self { shared: Arc::clone(&writer.shared), writer: Mutex::new(Some(writer)) }
     }
 
     /// Runs `work` and ends the turn. After a panic of `work`, queued writes are refused, and so
     /// are later ones.
     fn turn(&self, work: impl FnOnce(&mut GroupWriter<S>)) {
-        let mut worker = self.worker.lock();
-        // Without a worker the commands are dropped, which refuses them.
-        if let Some(worker) = worker.as_mut()
-            && let Err(panic) = catch_panic("the writer of the log", || work(worker))
+        let mut writer = self.writer.lock();
+        // Without a writer the commands are dropped, which refuses them.
+        if let Some(writer) = writer.as_mut()
+            && let Err(panic) = catch_panic("the writer of the log", || work(writer))
         {
             let reason = format!("{panic}; nothing is written before the next start");
             let waiting = self.shared.queue.fail(reason.clone());
             // Before any response, so that a client that then queries the reason gets it.
-            let _reported = catch_panic("reporting a panic", || worker.sink.died(&reason));
+            let _reported = catch_panic("reporting a panic", || writer.sink.died(&reason));
             for command in waiting {
                 let (Command::Write(Queued { response, .. }) | Command::Rotate(response)) = command;
                 response.send(Err(Error::Unavailable(reason.clone())));
             }
         }
-        drop(worker);
+        drop(writer);
         self.shared.queue.end_turn();
     }
 }
 
 impl<S: Sink> WriteGroups for Turns<S> {
     fn write_all(&self, commands: Vec<Command>) {
-        self.turn(|worker| worker.write_all(commands));
+        self.turn(|writer| writer.write_all(commands));
     }
 
-    fn write_at_once(&self, queued: Queued) {
-        self.turn(|worker| {
-            if worker.takes_long(&queued) {
-                worker.shared.queue.pass_on(queued);
+    fn write_inline(&self, queued: Queued) {
+        self.turn(|writer| {
+            if writer.takes_long(&queued) {
+                writer.shared.queue.pass_on(queued);
             } else {
-                worker.commit(vec![queued]);
+                writer.commit(vec![queued]);
             }
         });
     }
 
     fn close(&self) {
-        drop(self.worker.lock().take());
+        drop(self.writer.lock().take());
     }
 }
 
@@ -111,7 +110,7 @@ struct Appended {
     /// The position of its first record.
     first: Lsn,
     /// How long the write took, with its sync.
-    write: Duration,
+    write_time: Duration,
     is_synced: bool,
 }
 
@@ -129,11 +128,11 @@ impl<S: Sink> GroupWriter<S> {
     /// definitions, or makes the segment grow or starts another one.
     fn takes_long(&self, queued: &Queued) -> bool {
         let definitions = self.sink.unlogged_bytes();
-        if definitions > DEFINITIONS_AT_ONCE_BYTES_MAX || self.sink.is_full() {
+        if definitions > DEFINITIONS_INLINE_BYTES_MAX || self.sink.is_full() {
             return true;
         }
         // Definitions are written twice, and records begin at sectors.
-        let bytes = queued.payload.len() + 2 * definitions + PADDING_BYTES_MAX;
+        let bytes = queued.payload.len() + 2 * definitions + PADDING_BYTES;
         !self.writer.has_room(bytes)
     }
 
@@ -171,14 +170,15 @@ impl<S: Sink> GroupWriter<S> {
         }
         let writers = group.len();
         match self.admit().and_then(|()| self.append(&group)) {
-            Ok(Appended { first: mut lsn, write, is_synced }) => {
+            Ok(Appended { first: mut lsn, write_time, is_synced }) => {
                 for Queued { applied, response, .. } in group {
                     self.sink.apply(applied);
                     response.send(Ok(lsn));
                     lsn = lsn.next();
                 }
-                let turn = clock.steady().saturating_sub(started);
-                self.shared.queue.written(writers, TurnTimes { write, turn }, is_synced);
+                let turn_time = clock.steady().saturating_sub(started);
+                let group = WrittenGroup { writers, is_synced, write_time, turn_time };
+                self.shared.queue.written(&group);
             }
             Err(error) => {
                 self.shared.queue.failed();
@@ -285,14 +285,14 @@ impl<S: Sink> GroupWriter<S> {
             self.report_doubtful();
             return Err(error);
         }
-        let write = clock.steady().saturating_sub(started);
+        let write_time = clock.steady().saturating_sub(started);
         self.sink.logged(&definitions);
         self.copies.written(&layout, definitions);
         self.shared.copies_bytes.store(self.copies.bytes(), Ordering::Relaxed);
         if matches!(self.durability, Durability::Interval(_)) {
             *self.shared.unsynced.lock() = Some(self.writer.file());
         }
-        Ok(Appended { first, write, is_synced: sync })
+        Ok(Appended { first, write_time, is_synced: sync })
     }
 }
 

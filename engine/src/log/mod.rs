@@ -15,6 +15,7 @@ mod definition_copies;
 mod events;
 mod gathering;
 mod group_writer;
+mod inline;
 mod newest_segment;
 mod read;
 mod record;

@@ -368,7 +368,10 @@ mod tests {
             let mut whole = HEADER.to_vec();
             for (n, size) in sizes.into_iter().enumerate() {
                 let frames = vec![n as u8 + 1; size];
+                let file_bytes = || std::fs::metadata(&path).unwrap().len();
+                let (has_room, before) = (file.has_room(size), file_bytes());
                 append(&mut file, &frames).unwrap();
+                prop_assert!(size == 0 || has_room == (file_bytes() == before));
                 whole.extend_from_slice(&frames);
                 prop_assert_eq!(file.length() as usize, whole.len());
                 if cuts.rotate_right(n as u32) & 7 == 1 {

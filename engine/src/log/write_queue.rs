@@ -2,11 +2,14 @@
 //!
 //! One thread at a time writes to the log: usually the committing thread, which takes all that is
 //! queued. A write that finds the queue empty and nobody writing is written by the thread that
-//! submits it, if that thread may block and the disk is fast ([`Gathering::is_fast`]).
+//! submits it, if that thread may block and the disk is fast ([`super::inline`]).
+
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::gathering::{Gathering, TurnTimes, Wait};
+use super::gathering::{Gathering, Wait};
+use super::inline::InlineRule;
 use super::segment::PAYLOAD_BYTES_MAX;
 use super::sink::Applied;
 use super::write_response::{Done, WriteResponse};
@@ -20,7 +23,7 @@ const QUEUE_BYTES_MAX: usize = 64 << 20;
 
 /// Maximum bytes of a record that is written by the thread that submits it: larger ones also take
 /// longer to apply.
-const AT_ONCE_BYTES_MAX: usize = 64 << 10;
+const INLINE_BYTES_MAX: usize = 64 << 10;
 
 /// A write to be committed.
 pub(crate) struct Submission {
@@ -50,11 +53,22 @@ pub(super) struct Queued {
     pub(super) response: WriteResponse,
 }
 
+/// How a group was written.
+pub(super) struct WrittenGroup {
+    pub(super) writers: usize,
+    pub(super) is_synced: bool,
+    /// How long the write took, with its sync.
+    pub(super) write_time: Duration,
+    /// How long the turn took, from the group to its responses.
+    pub(super) turn_time: Duration,
+}
+
 #[derive(Default)]
 struct Queue {
     commands: Vec<Command>,
     bytes: usize,
     gathering: Gathering,
+    inline: InlineRule,
     /// Whether a thread has the turn to write.
     is_taken: bool,
     stopped: bool,
@@ -74,12 +88,12 @@ impl Queue {
     }
 
     /// Returns whether the write is to be written by the thread that submits it.
-    fn is_written_at_once(&self, submission: &Submission) -> bool {
+    fn is_inline(&self, submission: &Submission) -> bool {
         submission.may_block
             && !self.is_taken
             && self.commands.is_empty()
-            && submission.payload.len() <= AT_ONCE_BYTES_MAX
-            && self.gathering.is_fast()
+            && submission.payload.len() <= INLINE_BYTES_MAX
+            && self.inline.allows()
     }
 
     /// Returns whether further writers may be waited for until there are this many.
@@ -113,11 +127,11 @@ impl WriteQueue {
             } else if queue.bytes > QUEUE_BYTES_MAX {
                 Error::Overloaded("too many bytes are queued for the log".into())
             } else {
-                let is_at_once = queue.is_written_at_once(&submission);
+                let is_inline = queue.is_inline(&submission);
                 let Submission { payload, synced, applied, done, .. } = submission;
                 let queued =
                     Queued { payload, synced, applied, response: WriteResponse::new(done) };
-                if is_at_once {
+                if is_inline {
                     queue.is_taken = true;
                     return Some(queued);
                 }
@@ -139,14 +153,19 @@ impl WriteQueue {
         queue.commands.push(Command::Write(queued));
     }
 
-    /// Notes that a group of so many writers was written, and synced if `is_synced`.
-    pub(super) fn written(&self, writers: usize, took: TurnTimes, is_synced: bool) {
-        self.queue.lock().gathering.written(writers, took, is_synced);
+    /// Notes that a group was written.
+    pub(super) fn written(&self, group: &WrittenGroup) {
+        let mut queue = self.queue.lock();
+        // Nobody is waited for who has no sync to share.
+        if group.is_synced {
+            queue.gathering.written(group.writers, group.write_time);
+        }
+        queue.inline.written(group.turn_time);
     }
 
     /// Notes that a group could not be written.
     pub(super) fn failed(&self) {
-        self.queue.lock().gathering.failed();
+        self.queue.lock().inline.failed();
     }
 
     /// Ends the turn of the calling thread.
@@ -242,8 +261,6 @@ impl WriteQueue {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::model::MetricId;
 
@@ -265,7 +282,8 @@ mod tests {
     }
 
     fn written(queue: &WriteQueue, writers: usize, took: Duration) {
-        queue.written(writers, TurnTimes { write: took, turn: took }, true);
+        let (write_time, turn_time) = (took, took);
+        queue.written(&WrittenGroup { writers, is_synced: true, write_time, turn_time });
     }
 
     /// Returns a queue after a group of so many writers.
@@ -341,7 +359,7 @@ mod tests {
         let queue = after_group(1, FAST);
         assert!(queue.submit(write(1, false)).is_none(), "it may not block");
         assert_eq!(take(&queue), Some(1));
-        assert!(queue.submit(write(AT_ONCE_BYTES_MAX + 1, true)).is_none(), "it is large");
+        assert!(queue.submit(write(INLINE_BYTES_MAX + 1, true)).is_none(), "it is large");
         assert_eq!(take(&queue), Some(1));
         queue.failed();
         assert!(queue.submit(write(1, true)).is_none(), "after a failure");

@@ -206,4 +206,24 @@ mod tests {
         assert_eq!(of_thread(&threads.place().unwrap()), stuck);
         drop((second, third));
     }
+
+    #[tokio::test]
+    async fn a_thread_that_has_ended_gets_no_connections() {
+        let clock = Clock::manual(TimestampMs(0));
+        let ticks = Ticks::following(clock.clone());
+        let mut threads = ConnectionThreads::start_threads(2, &Handle::current(), &ticks).unwrap();
+        while !threads.threads.iter().all(|t| t.load.busy_since.load(Ordering::Relaxed) == 0) {
+            std::thread::yield_now();
+        }
+        clock.pass(Duration::from_millis(2 * STUCK_MS));
+        let ended = &mut threads.threads[0];
+        // Drops the order to go on.
+        ended._end = oneshot::channel().0;
+        while ended.load.busy_since.load(Ordering::Relaxed) != 1 {
+            std::thread::yield_now();
+        }
+        let ended = ended.runtime.id();
+        let places: Vec<ThreadPlace> = (0..9).map(|_| threads.place().unwrap()).collect();
+        assert!(places.iter().all(|place| place.runtime.id() != ended));
+    }
 }

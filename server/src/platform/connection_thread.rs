@@ -36,8 +36,8 @@ pub(crate) fn handler() -> HandlerHere {
     HandlerHere { is_counted }
 }
 
-/// Returns whether the calling thread serves connections and has no other request than the one that
-/// asks.
+/// Returns whether the calling thread serves connections and runs no other handler that changes
+/// something than the one that asks.
 pub(crate) fn has_one_handler() -> bool {
     MAIN.with_borrow(Option::is_some) && HANDLERS.get() <= 1
 }
@@ -56,8 +56,8 @@ impl Drop for HandlerHere {
     fn drop(&mut self) {
         if self.is_counted {
             // At the end of the thread there is nothing left to count.
-            let _counted = HANDLERS.try_with(|requests| {
-                requests.set(requests.get().saturating_sub(1));
+            let _counted = HANDLERS.try_with(|handlers| {
+                handlers.set(handlers.get().saturating_sub(1));
             });
         }
     }
