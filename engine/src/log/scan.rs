@@ -256,11 +256,12 @@ impl SegmentReader<'_> {
         end
     }
 
-    /// Reports damage to either header, which loses no records. The headers of a segment without
-    /// records may be torn.
+    /// Reports damage to either header, which loses no records. The headers of a segment to which
+    /// nothing was written after them may be torn.
     fn check_both_headers(&mut self, header: SegmentHeader) {
-        let (SegmentHeader { length, first, .. }, file) = (header, self.file);
-        if file.len() > length && !header.is_stored_in(file) {
+        let SegmentHeader { length, first, .. } = header;
+        let written = self.file.get(length..).unwrap_or_default();
+        if written.iter().any(|byte| *byte != 0) && !header.is_stored_in(self.file) {
             self.add_damage(0..length, first);
         }
     }

@@ -49,9 +49,10 @@
 //!
 //! *Torn* bytes were being written when the machine crashed and were not acknowledged. They end the
 //! segment, with everything after them, which belongs to the same write. Zeros are written ahead of
-//! frames (see `segment_file.rs`), or left by a write of which nothing reached the disk. *Damage*
-//! is reported, its record is lost, and reading continues after it. An acknowledged record is never
-//! torn, only damaged, even if the file ends before it.
+//! frames (see `segment_file.rs`), or left by a write of which nothing reached the disk. The
+//! headers may be torn if only zeros follow them. *Damage* is reported, its record is lost, and
+//! reading continues after it. An acknowledged record is never torn, only damaged, even if the file
+//! ends before it.
 //!
 //! Segments of version 2 have one header, of 40 bytes, without salt: that of their frames is 0.
 //!

@@ -4,8 +4,21 @@ use std::fs;
 
 use super::super::recovery_tests::{Segment, read_segment, segment, single_write};
 use super::super::scan::{Scanned, SegmentBounds, scan};
-use super::super::segment::{FRAME_HEADER_BYTES, LARGE_SECTOR_BYTES, SECTOR_BYTES};
+use super::super::segment::{FRAME_HEADER_BYTES, LARGE_SECTOR_BYTES, SECTOR_BYTES, Segments};
+use super::super::segment_file::Writes;
+use super::super::writer::{FileOps, LogWriter};
 use crate::model::Lsn;
+
+/// Returns the file of a segment that was just created.
+fn new_segment() -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let segments = Segments::new(dir.path().to_owned());
+    let writer = LogWriter::create(segments.clone(), Lsn(1), Writes::Durable, FileOps::system());
+    // An end of the writer cuts the zeros off.
+    let bytes = fs::read(segments.path(Lsn(1))).unwrap();
+    drop(writer.unwrap());
+    bytes
+}
 
 /// Returns the records that are reported as lost.
 fn lost(scanned: &Scanned) -> Vec<u64> {
@@ -26,6 +39,23 @@ fn a_write_cut_before_zeros_written_ahead_is_not_damage() {
             assert_eq!(records, ["first", "second"][..intact], "cut at {cut}, {ahead} zeros");
             assert_eq!((scanned.next.0, scanned.damage), (intact as u64 + 1, vec![]), "at {cut}");
         }
+    }
+}
+
+#[test]
+fn a_new_segment_that_lost_sectors_or_its_end_is_not_damage() {
+    let whole = new_segment();
+    // Each half starts with a header, and is zeros after it.
+    assert_eq!(whole.len(), 2 * LARGE_SECTOR_BYTES);
+    let lost_sectors = [(0, 0), (0, 1), (1, 2), (0, 2)].map(|(from, until)| {
+        let mut left = whole.clone();
+        left[from * LARGE_SECTOR_BYTES..until * LARGE_SECTOR_BYTES].fill(0);
+        left
+    });
+    let cut = (0..whole.len()).map(|end| whole[..end].to_vec());
+    for (n, left) in lost_sectors.into_iter().chain(cut).enumerate() {
+        let (records, scanned) = read_segment(&left);
+        assert_eq!((records.len(), scanned.next, scanned.damage), (0, Lsn(1), vec![]), "case {n}");
     }
 }
 
