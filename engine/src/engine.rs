@@ -201,9 +201,9 @@ impl Engine {
         self.submit_from(write, false, done);
     }
 
-    /// Does the same, for threads that may block for a moment: where nobody else writes, and turns
-    /// have lately taken less than half a millisecond, this thread writes, and calls `done`. Not
-    /// for threads with further writes to submit: these could share a sync.
+    /// Does the same, for threads that may block for a moment: where turns have lately taken less
+    /// than half a millisecond, this thread writes, with what others have queued, and calls `done`.
+    /// Not for threads with further writes to submit: these could share a sync.
     pub fn submit_or_write(
         &self,
         write: Write,

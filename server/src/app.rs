@@ -190,8 +190,8 @@ impl App {
     }
 
     /// Writes samples and events, together with the receipt of an idempotent request. Returns once
-    /// they are durable as configured. The thread of the connection writes itself, and blocks for
-    /// that moment, if this is its only handler and the disk is fast.
+    /// they are durable as configured. The thread of the connection writes itself if this is its
+    /// only handler and the disk is fast. It blocks for that moment, and for up to 1.5 ms before.
     pub async fn write(&self, write: Write) -> AppResult<Written> {
         let (done, outcome) = oneshot::channel();
         // The receiver is gone if the client has disconnected; the data is stored anyway.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! writers ─submit─▶ queue ──▶ committing thread: take all ─┐
-//!              └─ fast disk, nobody else writes: inline ───┴▶ append (+ sync) ─▶ apply ─▶ respond
+//!              └─ fast disk, few writers: inline ──────────┴▶ append (+ sync) ─▶ apply ─▶ respond
 //! ```
 //!
 //! While one group is being synced the next one gathers, so each writer waits for at most two syncs
@@ -88,12 +88,12 @@ impl Committer {
         Ok(Self { shared, writer, threads: Mutex::new(threads) })
     }
 
-    /// Queues a write. Its `done` is called by the committing thread, or by this call if the write
-    /// is refused, or if this thread writes it: where it may block, nobody else writes, and the
-    /// disk is fast ([`super::inline`]).
+    /// Queues a write. Its `done` is called by the thread that writes it, or by this call if it is
+    /// refused. That is the committing thread or, on a fast disk, one that submits a write and may
+    /// block, as this one may ([`super::inline`]).
     pub(crate) fn submit(&self, submission: Submission) {
-        if let Some(queued) = self.shared.queue.submit(submission) {
-            self.writer.write_inline(queued);
+        if let Some(group) = self.shared.queue.submit(submission) {
+            self.writer.write_inline(group);
         }
     }
 

@@ -1,4 +1,4 @@
-//! How long the committing thread waits for further writers before it writes a group.
+//! How long a group waits for further writers before it is written.
 //!
 //! Two writers that each wait for a response before they write again take turns on a slow disk:
 //! while the record of one is being synced the other one comes, and each pays for a sync of its
@@ -9,19 +9,26 @@
 //!           B          ├─ sync ─┤          ├─ …              B ├─ sync ─┤     ├─ sync ─┤
 //! ```
 //!
-//! That pays where a sync takes longer than a client to send its next write, and only there does
-//! somebody come during each sync. Then the writers of that group are waited for as well, as long
-//! as a sync takes, so that a wait in vain costs a writer at most another such time; and after
-//! waits in vain, several groups are written at once. A writer that is alone never waits. On a fast
-//! disk writers are not held together: the processors work for one while the disk does for another.
+//! The committing thread waits where a sync takes longer than a client to send its next write, and
+//! only there does somebody come during each sync. Then the writers of that group are waited for as
+//! well, as long as a sync takes, so that a wait in vain costs a writer at most another such time;
+//! and after waits in vain, several groups are written at once. A writer that is alone never waits.
 //! PostgreSQL's `commit_siblings` and MariaDB's `binlog_commit_wait_count` do the same with fixed
 //! numbers.
+//!
+//! On a fast disk, where threads write inline ([`super::inline`]), the last writer to come writes
+//! the group, which takes no switch to another thread. There a group that was shared is expected to
+//! be shared again, and the wait is as long as a client takes to send its next write.
 
 use std::time::Duration;
 
-/// The shortest time of a write and sync for which others are waited for: waking up takes a
-/// twentieth of a millisecond.
+/// The shortest time of a write and sync for which the committing thread waits for others: waking
+/// up takes a twentieth of a millisecond.
 const WRITE_TIME_MIN: Duration = Duration::from_micros(150);
+/// The limits of a wait before a thread writes inline: clients need some of the first to send their
+/// next write, and a thread is not kept from other work for longer than the second.
+const INLINE_WAIT_MIN: Duration = Duration::from_micros(300);
+const INLINE_WAIT_MAX: Duration = Duration::from_micros(500);
 /// The longest wait, also on disks that take longer.
 const WAIT_MAX: Duration = Duration::from_millis(5);
 /// A group counts for one in so many of the average time.
@@ -57,22 +64,37 @@ impl Gathering {
         self.write_time = average(self.write_time, took);
     }
 
-    /// Returns whom to wait for. `queued` writes came before the responses of the last group left.
+    /// Returns whom the committing thread waits for. `queued` writes came before the responses of
+    /// the last group left.
     pub(super) fn wait(&mut self, queued: usize) -> Option<Wait> {
         let writers = std::mem::take(&mut self.writers).saturating_add(queued);
-        if queued == 0 || writers < 2 || self.write_time < WRITE_TIME_MIN {
+        if queued == 0 || self.write_time < WRITE_TIME_MIN {
+            return None;
+        }
+        self.wait_for(writers, self.write_time)
+    }
+
+    /// Returns whom a thread waits for that is to write inline. `queued` writes, with its own, came
+    /// before the responses of the last group left.
+    pub(super) fn wait_inline(&mut self, queued: usize) -> Option<Wait> {
+        let writers = std::mem::take(&mut self.writers).saturating_add(queued);
+        self.wait_for(writers, self.write_time.clamp(INLINE_WAIT_MIN, INLINE_WAIT_MAX))
+    }
+
+    fn wait_for(&mut self, writers: usize, at_most: Duration) -> Option<Wait> {
+        if writers < 2 {
             return None;
         }
         if self.at_once > 0 {
             self.at_once -= 1;
             return None;
         }
-        Some(Wait { writers, at_most: self.write_time })
+        Some(Wait { writers, at_most })
     }
 
-    /// Notes how a wait ended: whether anybody came.
-    pub(super) fn waited(&mut self, has_come: bool) {
-        if has_come {
+    /// Notes whether a wait was a success: whether anybody came or, inline, all that were expected.
+    pub(super) fn waited(&mut self, succeeded: bool) {
+        if succeeded {
             self.next_at_once = 0;
         } else {
             self.next_at_once = (2 * self.next_at_once).clamp(1, GROUPS_AT_ONCE_MAX);
@@ -111,6 +133,23 @@ mod tests {
         assert_eq!(after_group(1).wait(0), None, "one is alone");
         assert_eq!(after_group(2).wait(0), None, "nobody came during the sync");
         assert_eq!(Gathering::default().wait(9), None, "nothing was written");
+    }
+
+    #[test]
+    fn who_shared_a_group_is_waited_for_inline() {
+        let wait = |writers| Some(Wait { writers, at_most: INLINE_WAIT_MIN });
+        let after_fast_group = |writers| {
+            let mut gathering = Gathering::default();
+            gathering.written(writers, WRITE_TIME_MIN / 2);
+            gathering
+        };
+        assert_eq!(after_fast_group(1).wait_inline(0), None, "one is alone");
+        assert_eq!(after_fast_group(1).wait_inline(1), wait(2), "they take turns");
+        assert_eq!(after_fast_group(2).wait_inline(0), wait(2), "they come again");
+        assert_eq!(after_fast_group(2).wait_inline(3), wait(5));
+        let mut in_vain = after_fast_group(2);
+        in_vain.waited(false);
+        assert_eq!(in_vain.wait_inline(0), None);
     }
 
     #[test]

@@ -44,9 +44,9 @@ pub(super) struct Shared {
 pub(super) trait WriteGroups: Send + Sync {
     /// Writes what the committing thread took, and ends its turn.
     fn write_all(&self, commands: Vec<Command>);
-    /// Writes a record on the thread that submitted it, or passes it on to the committing thread if
-    /// that would take long, and ends the turn.
-    fn write_inline(&self, queued: Queued);
+    /// Writes records on the thread that submitted one of them, or passes them on to the committing
+    /// thread if that would take long, and ends the turn.
+    fn write_inline(&self, group: Vec<Queued>);
     /// Closes the log. Nobody has the turn any more.
     fn close(&self);
 }
@@ -90,12 +90,12 @@ impl<S: Sink> WriteGroups for Turns<S> {
         self.turn(|writer| writer.write_all(commands));
     }
 
-    fn write_inline(&self, queued: Queued) {
+    fn write_inline(&self, group: Vec<Queued>) {
         self.turn(|writer| {
-            if writer.takes_long(&queued) {
-                writer.shared.queue.pass_on(queued);
+            if writer.takes_long(&group) {
+                writer.shared.queue.pass_on(group);
             } else {
-                writer.commit(vec![queued]);
+                writer.commit(group);
             }
         });
     }
@@ -124,15 +124,16 @@ pub(super) struct GroupWriter<S> {
 }
 
 impl<S: Sink> GroupWriter<S> {
-    /// Returns whether a write takes longer than others: it waits for a seal, is written with many
+    /// Returns whether a group takes longer than others: it waits for a seal, is written with many
     /// definitions, or makes the segment grow or starts another one.
-    fn takes_long(&self, queued: &Queued) -> bool {
+    fn takes_long(&self, group: &[Queued]) -> bool {
         let definitions = self.sink.unlogged_bytes();
         if definitions > DEFINITIONS_INLINE_BYTES_MAX || self.sink.is_full() {
             return true;
         }
         // Definitions are written twice, and records begin at sectors.
-        let bytes = queued.payload.len() + 2 * definitions + PADDING_BYTES;
+        let payloads: usize = group.iter().map(|queued| queued.payload.len()).sum();
+        let bytes = payloads + 2 * definitions + PADDING_BYTES;
         !self.writer.has_room(bytes)
     }
 

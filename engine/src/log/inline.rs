@@ -1,9 +1,10 @@
 //! Whether a thread writes to the log what it submits, instead of the committing thread.
 //!
 //! On a fast disk the two switches, to the committing thread and back, take nearly as long as the
-//! write itself. There, a thread that may block writes inline if nobody else writes. A disk that
-//! stalls or fails must not hold such threads: then all is left to the committing thread for a
-//! while, and for longer if that recurs.
+//! write itself. There, a thread that may block writes inline, together with what others have
+//! queued: at once if nobody writes, after the one that does, or as the last that is expected
+//! ([`super::write_queue`], [`super::gathering`]). A disk that stalls or fails must not hold such
+//! threads: then all is left to the committing thread for a while, and for longer if that recurs.
 
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ use super::gathering::average;
 /// inline: five times the two switches that this saves. Beyond it these do not count, and a thread
 /// is kept from other work for too long.
 const TURN_TIME_MAX: Duration = Duration::from_micros(500);
+/// How long a thread waits for the turn of another one to end before it leaves its write to the
+/// committing thread: two long turns.
+pub(super) const TURN_WAIT_MAX: Duration = Duration::from_millis(1);
 /// A turn of this length is a stall.
 const STALL_TIME: Duration = Duration::from_millis(20);
 /// The turns of the committing thread after a stall or a failure.

@@ -29,10 +29,11 @@ use crate::limits;
 use crate::platform::keys::Identity;
 use crate::platform::plural::count;
 
-/// Memory allocated before the first byte has arrived: a client may announce more than it sends.
-const FIRST_CAPACITY_MAX: usize = 64 << 10;
-/// Factor by which the buffer grows, at most, while more of the announced body arrives.
-const GROWTH: usize = 4;
+/// Memory allocated in advance for a body of which less has arrived: a client may announce more
+/// than it sends.
+const AHEAD_BYTES_MIN: usize = 64 << 10;
+/// Memory allocated in advance for a larger body, relative to the bytes that have arrived.
+const AHEAD: usize = 4;
 
 /// Marks requests that had a `Content-Encoding` header, which the decompression layer removes.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +107,7 @@ impl BodyLimits {
             return Err(too_large(self.received_bytes_max()));
         }
         let mut received = Received {
-            bytes: Vec::with_capacity(announced.min(FIRST_CAPACITY_MAX)),
+            bytes: Vec::new(),
             announced,
             received_bytes: 0,
             // An encoded body is filtered when it is decoded.
@@ -238,8 +239,9 @@ impl Received<'_> {
 /// copies the buffer.
 fn reserve_capacity(bytes: &mut Vec<u8>, more: usize, announced: usize) {
     if bytes.capacity() - bytes.len() < more {
+        let arrived = bytes.len() + more;
         let left = announced.saturating_sub(bytes.len());
-        bytes.reserve(more.max(left.min(GROWTH * bytes.capacity())));
+        bytes.reserve(more.max(left.min((AHEAD * arrived).max(AHEAD_BYTES_MIN))));
     }
 }
 
