@@ -14,9 +14,6 @@ use super::gathering::average;
 /// inline: five times the two switches that this saves. Beyond it these do not count, and a thread
 /// is kept from other work for too long.
 const TURN_TIME_MAX: Duration = Duration::from_micros(500);
-/// How long a thread waits for the turn of another one to end before it leaves its write to the
-/// committing thread: two long turns.
-pub(super) const TURN_WAIT_MAX: Duration = Duration::from_millis(1);
 /// A turn of this length is a stall.
 const STALL_TIME: Duration = Duration::from_millis(20);
 /// The turns of the committing thread after a stall or a failure.

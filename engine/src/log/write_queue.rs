@@ -18,7 +18,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::gathering::{Gathering, Wait};
-use super::inline::{InlineRule, TURN_WAIT_MAX};
+use super::inline::InlineRule;
 use super::segment::PAYLOAD_BYTES_MAX;
 use super::sink::Applied;
 use super::write_response::{Done, WriteResponse};
@@ -33,6 +33,9 @@ const QUEUE_BYTES_MAX: usize = 64 << 20;
 /// Maximum bytes of a record that is written by the thread that submits it: larger ones also take
 /// longer to apply.
 const INLINE_BYTES_MAX: usize = 64 << 10;
+/// How long a thread waits for the turn of another one to end before it leaves its write to the
+/// committing thread: two long turns.
+const TURN_WAIT_MAX: Duration = Duration::from_millis(1);
 
 /// A write to be committed.
 pub(crate) struct Submission {
