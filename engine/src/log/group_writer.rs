@@ -171,10 +171,16 @@ impl<S: Sink> GroupWriter<S> {
         }
         let writers = group.len();
         match self.admit().and_then(|()| self.append(&group)) {
-            Ok(Appended { first: mut lsn, write_time, is_synced }) => {
+            Ok(Appended { first, write_time, is_synced }) => {
+                let mut lsn = first;
                 for Queued { applied, response, .. } in group {
                     self.sink.apply(applied);
                     response.send(Ok(lsn));
+                    // The thread of the first write may wait for it: it goes on while this one
+                    // applies the rest.
+                    if lsn == first && writers > 1 {
+                        self.shared.queue.wake_first();
+                    }
                     lsn = lsn.next();
                 }
                 let turn_time = clock.steady().saturating_sub(started);

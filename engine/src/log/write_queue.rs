@@ -181,9 +181,11 @@ pub(super) struct WriteQueue {
     queue: Mutex<Queue>,
     /// Wakes the committing thread.
     wake: Condvar,
-    /// Wakes the threads that wait for a turn or for further writers.
-    changed: Condvar,
-    /// What they wait for is real time, whatever clock the engine has.
+    /// Wakes the thread that waits for the turn.
+    passed: Condvar,
+    /// Wakes the threads that wait for further writers, or for the one that completed their group.
+    completed: Condvar,
+    /// What all wait for is real time, whatever clock the engine has.
     clock: Clock,
     /// How often the committing thread has begun to wait.
     #[cfg(test)]
@@ -195,7 +197,8 @@ impl Default for WriteQueue {
         Self {
             queue: Mutex::default(),
             wake: Condvar::new(),
-            changed: Condvar::new(),
+            passed: Condvar::new(),
+            completed: Condvar::new(),
             clock: Clock::system(),
             #[cfg(test)]
             waits: std::sync::atomic::AtomicU32::default(),
@@ -240,7 +243,8 @@ impl WriteQueue {
             }
             Turn::Taken => {
                 queue.turn = Turn::Awaited;
-                self.wait_while(queue, TURN_WAIT_MAX, |queue| queue.turn == Turn::Awaited);
+                let is_awaited = |queue: &Queue| queue.turn == Turn::Awaited;
+                self.wait_while(&self.passed, queue, TURN_WAIT_MAX, is_awaited);
                 let Turn::Passed(early) = queue.turn else {
                     queue.turn = Turn::Taken;
                     return None;
@@ -256,7 +260,8 @@ impl WriteQueue {
             queue.held += 1;
             let turn = Turn::Held(Held { number: queue.held, writers });
             queue.turn = turn;
-            self.wait_while(queue, at_most, |queue| queue.turn == turn && is_incomplete(queue));
+            let is_held = |queue: &Queue| queue.turn == turn && is_incomplete(queue);
+            self.wait_while(&self.completed, queue, at_most, is_held);
             if queue.turn != turn {
                 // The last writer to come has taken the group.
                 return None;
@@ -272,6 +277,7 @@ impl WriteQueue {
     /// Waits until the condition is false, but not longer than `at_most`.
     fn wait_while(
         &self,
+        wake: &Condvar,
         queue: &mut MutexGuard<'_, Queue>,
         at_most: Duration,
         condition: impl Fn(&Queue) -> bool,
@@ -282,7 +288,7 @@ impl WriteQueue {
             if left.is_zero() {
                 return;
             }
-            self.changed.wait_for(queue, left);
+            wake.wait_for(queue, left);
         }
     }
 
@@ -292,6 +298,12 @@ impl WriteQueue {
         let mut queue = self.queue.lock();
         group.into_iter().for_each(|queued| queue.push(queued));
         queue.is_passed_on = true;
+    }
+
+    /// Wakes the thread of the first write of a group that another thread completed, once it has its
+    /// response.
+    pub(super) fn wake_first(&self) {
+        self.completed.notify_all();
     }
 
     /// Notes that a group was written.
@@ -316,8 +328,9 @@ impl WriteQueue {
             Turn::Awaited => Turn::Passed(queue.writes()),
             _ => Turn::Free,
         };
-        // Also the threads whose writes were in a group that another one completed.
-        self.changed.notify_all();
+        self.passed.notify_one();
+        // If the group could not be written.
+        self.completed.notify_all();
         self.wake(&queue);
     }
 
@@ -329,7 +342,7 @@ impl WriteQueue {
                 self.wake.notify_one();
             }
             Turn::Held(held) if !(queue.is_gathering(held.writers) && queue.takes(0)) => {
-                self.changed.notify_all();
+                self.completed.notify_all();
             }
             _ => {}
         }
@@ -397,7 +410,7 @@ impl WriteQueue {
     pub(super) fn stop(&self) {
         self.queue.lock().stopped = true;
         self.wake.notify_all();
-        self.changed.notify_all();
+        self.completed.notify_all();
     }
 
     pub(super) fn is_stopped(&self) -> bool {
