@@ -300,8 +300,8 @@ impl WriteQueue {
         queue.is_passed_on = true;
     }
 
-    /// Wakes the thread of the first write of a group that another thread completed, once it has its
-    /// response.
+    /// Wakes the thread of the first write of a group that another thread completed, once it has
+    /// its response.
     pub(super) fn wake_first(&self) {
         self.completed.notify_all();
     }
