@@ -267,3 +267,22 @@ pub(super) fn broken(error: &impl std::fmt::Display) -> ApiError {
     ApiError::new(ErrorCode::InvalidJson, "the body ended early or cannot be decompressed")
         .caused_by(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_in_advance_depends_on_what_has_arrived() {
+        let mut bytes = Vec::new();
+        for part in [1, 8 << 10, 60 << 10, 1 << 20] {
+            reserve_capacity(&mut bytes, part, 1 << 30);
+            bytes.resize(bytes.len() + part, 0);
+            let at_most = AHEAD_BYTES_MIN + (1 + AHEAD) * bytes.len();
+            assert!(bytes.capacity() <= at_most, "{} bytes of {}", bytes.capacity(), bytes.len());
+        }
+        let mut announced = Vec::<u8>::new();
+        reserve_capacity(&mut announced, 40_000, 100_000);
+        assert!((100_000..200_000).contains(&announced.capacity()), "it is not copied again");
+    }
+}
