@@ -19,3 +19,4 @@ pub(crate) use format::Format;
 pub(crate) use latencies::METRIC as LATENCY;
 pub(crate) use point::{HOUR_MS, T0_MS, iso};
 pub(crate) use set::Set;
+pub(crate) use write::MEASUREMENT;

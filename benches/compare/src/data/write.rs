@@ -10,6 +10,9 @@ use super::point::{Kind, Numbers, Point, Series, Source, iso};
 use super::remote_write::RemoteWrite;
 use crate::outcome::Outcome;
 
+/// The measurement of lines with several fields. Peers store each field as a metric of its own,
+/// under different names.
+pub(crate) const MEASUREMENT: &str = "cpu";
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A file that gets its name when it is complete.
@@ -118,7 +121,7 @@ impl Lines {
         };
         let head = |series: &Series| match fields_per_line {
             1 => format!("{}{} value=", series.metric, tags(series)),
-            _ => format!("cpu{} {}=", tags(series), series.metric),
+            _ => format!("{MEASUREMENT}{} {}=", tags(series), series.metric),
         };
         Ok(Self {
             file: Draft::new(folder, &format.file())?,

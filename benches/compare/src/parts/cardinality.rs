@@ -21,8 +21,9 @@ pub(crate) fn serve(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cel
         let mut target = PeerServer::new(context, peer)?;
         let format = target.format(&[Format::Lines, Format::Json])?;
         let name = format!("first points of {series} series");
+        // Merged, by peers that can, so that they do not do this during the next load.
         let first =
-            target.load(&workload(&name, Set::series(series, 0, 1), format), Until::Flushed)?;
+            target.load(&workload(&name, Set::series(series, 0, 1), format), Until::Merged)?;
         cell.add(Row::Load(first))?;
         let name = format!("{series} series");
         let steps = set.points() as usize / series;

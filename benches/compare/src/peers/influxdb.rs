@@ -133,19 +133,26 @@ fn digest(body: &[u8]) -> Outcome<Digest> {
 }
 
 fn metric_query(query: &MetricQuery) -> String {
-    let aggregate = match query.aggregate {
-        Aggregate::Average => "mean(value)",
-        Aggregate::Maximum => "max(value)",
-        Aggregate::Percentiles => "percentile(value,50),percentile(value,95),percentile(value,99)",
-        Aggregate::Distinct => "count(distinct(value))",
+    // A measurement has the metrics as its fields; else each is a measurement of one field.
+    let (fields, measurements) = match query.measurement {
+        Some(measurement) => (query.metrics.as_slice(), measurement.to_owned()),
+        None => (["value"].as_slice(), query.metrics.join(",")),
     };
+    let of = |field: &&str| match query.aggregate {
+        Aggregate::Average => format!("mean({field})"),
+        Aggregate::Maximum => format!("max({field})"),
+        Aggregate::Percentiles => {
+            [50, 95, 99].map(|p| format!("percentile({field},{p})")).join(",")
+        }
+        Aggregate::Distinct => format!("count(distinct({field}))"),
+    };
+    let aggregates = fields.iter().map(of).collect::<Vec<_>>().join(",");
     let host = query.host.as_ref();
     let host = host.map_or(String::new(), |host| format!("hostname='{host}' AND "));
     let group = query.group_by.map_or(String::new(), |key| format!(",{key}"));
-    let metrics = query.metrics.join(",");
     let within = within(query.from_ms, query.to_ms);
     select(&format!(
-        "SELECT {aggregate} FROM {metrics} WHERE {host}{within} GROUP BY time({}s){group}",
+        "SELECT {aggregates} FROM {measurements} WHERE {host}{within} GROUP BY time({}s){group}",
         query.step_s
     ))
 }

@@ -208,10 +208,11 @@ fn metric_query(query: &MetricQuery) -> String {
     if let Some(host) = &query.host {
         fields.push(("tags[hostname]", host));
     }
-    if let [metric] = query.metrics.as_slice() {
+    let names = query.names('.');
+    if let [metric] = names.as_slice() {
         return format!("/api/v1/metrics/{}/query?{}", escaped(metric), query_string(&fields));
     }
-    fields.extend(query.metrics.iter().map(|metric| ("metric", *metric)));
+    fields.extend(names.iter().map(|metric| ("metric", metric.as_str())));
     format!("/api/v1/query?{}", query_string(&fields))
 }
 

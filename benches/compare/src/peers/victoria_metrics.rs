@@ -116,8 +116,9 @@ impl Peer for VictoriaMetrics {
 fn metric_query(query: &MetricQuery) -> Option<String> {
     let host = query.host.as_ref().map(|host| format!(r#"hostname="{host}""#));
     let step_s = query.step_s;
-    let (one, several) = match query.metrics.as_slice() {
-        [one] => (*one, None),
+    let metrics = query.names('_');
+    let (one, several) = match metrics.as_slice() {
+        [one] => (one.as_str(), None),
         several => ("", Some(format!(r#"__name__=~"{}""#, several.join("|")))),
     };
     let matchers: Vec<String> = [several.clone(), host].into_iter().flatten().collect();

@@ -1,12 +1,9 @@
 //! The ten queries, independent of a query language. `q1` to `q4` and
 //! `q10` query the cpu sets, `q5` the latencies, the others events.
 
-use crate::data::{HOUR_MS, LATENCY, T0_MS, USERS};
+use crate::data::{HOUR_MS, LATENCY, MEASUREMENT, T0_MS, USERS};
 
 const FIVE: [&str; 5] = ["usage_user", "usage_system", "usage_idle", "usage_nice", "usage_iowait"];
-/// The same of lines with ten fields, whose names have the measurement before them.
-const FIVE_OF_WIDE_LINES: [&str; 5] =
-    ["cpu_usage_user", "cpu_usage_system", "cpu_usage_idle", "cpu_usage_nice", "cpu_usage_iowait"];
 /// Hours that queries of all hosts, latencies and events cover.
 const SIX_HOURS: usize = 6;
 
@@ -24,6 +21,8 @@ pub(crate) enum Aggregate {
 /// Aggregates by bucket over a half-open time range.
 #[derive(Clone, Debug)]
 pub(crate) struct MetricQuery {
+    /// The measurement of the lines, if the metrics were their fields.
+    pub(crate) measurement: Option<&'static str>,
     pub(crate) metrics: Vec<&'static str>,
     pub(crate) host: Option<String>,
     pub(crate) group_by: Option<&'static str>,
@@ -63,8 +62,7 @@ pub(crate) struct Shape {
     pub(crate) name: &'static str,
     hosts: usize,
     hours: usize,
-    /// The metrics of a cpu set.
-    metrics: &'static [&'static str; 5],
+    measurement: Option<&'static str>,
 }
 
 /// The queries of a data set.
@@ -100,8 +98,17 @@ pub(crate) fn shapes(of: QuerySet) -> Vec<Shape> {
         QuerySet::Events => (&["q6", "q7", "q8", "q9"], 1, SIX_HOURS),
         QuerySet::EventUsers => (&["q6 approximate"], 1, SIX_HOURS),
     };
-    let metrics = if matches!(of, QuerySet::Days { .. }) { &FIVE_OF_WIDE_LINES } else { &FIVE };
-    names.iter().map(|name| Shape { name, hosts, hours, metrics }).collect()
+    let measurement = matches!(of, QuerySet::Days { .. }).then_some(MEASUREMENT);
+    names.iter().map(|name| Shape { name, hosts, hours, measurement }).collect()
+}
+
+impl MetricQuery {
+    /// Returns the names of the metrics for a peer that puts the measurement and `between` before
+    /// those of fields.
+    pub(crate) fn names(&self, between: char) -> Vec<String> {
+        let before = self.measurement.map_or(String::new(), |name| format!("{name}{between}"));
+        self.metrics.iter().map(|metric| format!("{before}{metric}")).collect()
+    }
 }
 
 impl Shape {
@@ -121,7 +128,8 @@ impl Shape {
         let at = |hours: usize| T0_MS + hours as i64 * HOUR_MS;
         let host = Some(format!("host_{}", time * 7 % self.hosts));
         let all = MetricQuery {
-            metrics: self.metrics.first().copied().into_iter().collect(),
+            measurement: self.measurement,
+            metrics: FIVE.first().copied().into_iter().collect(),
             host: None,
             group_by: None,
             aggregate: Aggregate::Average,
@@ -136,7 +144,7 @@ impl Shape {
                 Query::Metric(MetricQuery { host, step_s: 60, from_ms, to_ms, ..all })
             }
             "q2" => {
-                let (metrics, aggregate) = (self.metrics.to_vec(), Aggregate::Maximum);
+                let (metrics, aggregate) = (FIVE.to_vec(), Aggregate::Maximum);
                 Query::Metric(MetricQuery { metrics, host, aggregate, ..all })
             }
             "q3" => Query::Metric(MetricQuery { group_by: Some("hostname"), ..all }),
