@@ -5,7 +5,7 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 
 use super::memory::InMemory;
-use crate::cast::{checked_u32, to_u32};
+use crate::cast::{checked_u32, low_byte, to_u32};
 use crate::codec::bytes::Reader;
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
@@ -19,6 +19,9 @@ const ROWS_PER_SPARSE_CODE: usize = 16;
 /// The code of each row, from 1; 0 where it has no string.
 #[derive(Debug)]
 pub(super) enum ColumnCodes {
+    /// One code for each row. There are at most 255 strings: the columns that are read most, such
+    /// as the names of events, are a quarter of the size.
+    DenseBytes(Vec<u8>),
     /// One code for each row.
     Dense(Vec<u32>),
     /// Only the rows with a code, ascending.
@@ -57,7 +60,14 @@ pub(super) fn decode(bytes: &[u8], rows: usize, strings: usize) -> CodecResult<C
     let mut integers = Vec::new();
     IntegerColumn::read(&mut reader, rows)?.all(&mut integers)?;
     let codes = match form {
-        DENSE if integers.len() == rows => ColumnCodes::Dense(to_codes(&integers, strings)?),
+        DENSE if integers.len() == rows => {
+            let codes = to_codes(&integers, strings)?;
+            if strings <= usize::from(u8::MAX) {
+                ColumnCodes::DenseBytes(codes.iter().map(|code| low_byte((*code).into())).collect())
+            } else {
+                ColumnCodes::Dense(codes)
+            }
+        }
         SPARSE => {
             let mut row = 0;
             let mut at = Vec::with_capacity(integers.len());
@@ -98,6 +108,7 @@ impl ColumnCodes {
     #[inline]
     pub(super) fn code(&self, row: usize) -> u32 {
         match self {
+            Self::DenseBytes(codes) => u32::from(codes[row]),
             Self::Dense(codes) => codes[row],
             Self::Sparse { rows, codes } => match rows.binary_search(&to_u32(row)) {
                 Ok(at) => codes[at],
@@ -107,16 +118,14 @@ impl ColumnCodes {
     }
 
     /// Calls `with` with row and code of all rows that have one, ascending.
-    pub(super) fn each(&self, mut with: impl FnMut(u32, u32)) {
+    pub(super) fn each(&self, with: impl FnMut(u32, u32)) {
         match self {
-            Self::Dense(codes) => {
-                codes
-                    .iter()
-                    .zip(0..)
-                    .filter(|(code, _)| **code != 0)
-                    .for_each(|(c, r)| with(r, *c));
+            Self::DenseBytes(codes) => each_dense(codes.iter().map(|code| u32::from(*code)), with),
+            Self::Dense(codes) => each_dense(codes.iter().copied(), with),
+            Self::Sparse { rows, codes } => {
+                let mut with = with;
+                rows.iter().zip(codes).for_each(|(row, code)| with(*row, *code));
             }
-            Self::Sparse { rows, codes } => rows.iter().zip(codes).for_each(|(r, c)| with(*r, *c)),
         }
     }
 
@@ -168,6 +177,10 @@ impl ColumnCodes {
     }
 }
 
+fn each_dense(codes: impl Iterator<Item = u32>, mut with: impl FnMut(u32, u32)) {
+    codes.zip(0..).filter(|(code, _)| *code != 0).for_each(|(code, row)| with(row, code));
+}
+
 /// Returns the set of rows that ascend.
 pub(super) fn sorted_bitmap(rows: impl IntoIterator<Item = u32>) -> RoaringBitmap {
     RoaringBitmap::from_sorted_iter(rows)
@@ -177,6 +190,7 @@ pub(super) fn sorted_bitmap(rows: impl IntoIterator<Item = u32>) -> RoaringBitma
 impl InMemory for ColumnCodes {
     fn bytes(&self) -> usize {
         match self {
+            Self::DenseBytes(codes) => codes.capacity(),
             Self::Dense(codes) => codes.capacity() * 4,
             Self::Sparse { rows, codes } => (rows.capacity() + codes.capacity()) * 4,
         }
@@ -208,6 +222,22 @@ mod tests {
         assert!(read(DENSE, &[&[1; 39]]).is_err(), "too few");
         for gap in [40, 0, -1, i64::MIN, i64::MAX] {
             assert!(read(SPARSE, &[&[0, gap], &[1, 2]]).is_err(), "{gap}");
+        }
+    }
+
+    #[test]
+    fn all_codes_are_read_whatever_their_size_in_memory() {
+        for strings in [1, 254, 255, 256, 65_536] {
+            let codes = [0, 1, strings as i64, 0, 1];
+            let read = decode(&stored(DENSE, &[&codes]), codes.len(), strings).unwrap();
+            let is_small = matches!(read, ColumnCodes::DenseBytes(_));
+            assert_eq!(is_small, strings <= 255);
+            assert_eq!(read.bytes(), codes.len() * if is_small { 1 } else { 4 });
+            assert!((0..5).all(|row| i64::from(read.code(row)) == codes[row]), "{strings}");
+            let mut each = Vec::new();
+            read.each(|row, code| each.push((row, i64::from(code))));
+            assert_eq!(each, [(1, 1), (2, strings as i64), (4, 1)]);
+            assert!(decode(&stored(DENSE, &[&[strings as i64 + 1]]), 1, strings).is_err());
         }
     }
 

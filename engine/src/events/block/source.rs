@@ -77,10 +77,11 @@ impl EventSource for EventBlock<'_> {
             }
         };
         let codes = self.parts.codes(NAME)?;
-        let named = some.iter().filter(|row| {
-            let code = codes.code(*row as usize);
-            wanted.iter().any(|range| range.contains(&code))
-        });
+        let is_wanted = |code: u32| match wanted.as_slice() {
+            [only] => only.contains(&code),
+            several => several.iter().any(|range| range.contains(&code)),
+        };
+        let named = some.iter().filter(|row| is_wanted(codes.code(*row as usize)));
         Ok(RowSet::Some(sorted_bitmap(named)))
     }
 
@@ -260,6 +261,9 @@ impl EventBlock<'_> {
 
     /// Returns the codes of the strings that start with `prefix`.
     fn codes_of_prefix(&self, column: u32, prefix: &str) -> Result<Range<u32>> {
+        if prefix.is_empty() {
+            return Ok(code_range(0, self.parts.column(column)?.strings()));
+        }
         let before = |text: &str| text < prefix;
         let until = |text: &str| text < prefix || text.starts_with(prefix);
         Ok(match &self.parts.column(column)?.strings {
