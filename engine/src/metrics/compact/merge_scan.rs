@@ -221,7 +221,7 @@ pub(crate) fn scan_gauges(
 }
 
 /// A series of a source.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 struct SeriesInSource {
     series: u32,
     source: u32,
@@ -237,7 +237,8 @@ fn by_series(sources: &[Source<'_>], wanted: Option<&RoaringBitmap>) -> Vec<Seri
             found.push(SeriesInSource { series, source, index: index as u32 });
         });
     }
-    found.sort_unstable();
+    // Stable: it keeps the order of sources, and merges their ascending lists.
+    found.sort_by_key(|found| found.series);
     found
 }
 

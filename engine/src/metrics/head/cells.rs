@@ -108,14 +108,6 @@ impl CellRun {
         self.cells.len()
     }
 
-    /// Calls `visit` with every series and the last minute it has a cell of.
-    pub(crate) fn last_minutes(&self, mut visit: impl FnMut(SeriesId, TimestampMs)) {
-        for (series, end) in self.series.iter().zip(self.starts.iter().skip(1)) {
-            let last = (*end as usize).checked_sub(1).and_then(|last| self.minutes.get(last));
-            last.into_iter().for_each(|minute| visit(SeriesId(*series), TimestampMs(*minute)));
-        }
-    }
-
     /// Returns the distinct series, ascending.
     pub(crate) fn series(&self) -> &[u32] {
         &self.series

@@ -172,7 +172,13 @@ impl Aliases {
     }
 
     /// Registers a series for a series-key hash; a forgotten series can be registered again.
-    pub(super) fn insert(&mut self, key_hash: SeriesKeyHash, (series, kind): KnownSeries) {
+    /// `cursor` is the slot of the client's previous lookup and is set to that of this series.
+    pub(super) fn insert(
+        &mut self,
+        key_hash: SeriesKeyHash,
+        (series, kind): KnownSeries,
+        cursor: &mut AliasCursor,
+    ) {
         if self.aliases.len() - self.free.len() >= KEY_HASHES_MAX {
             *self = Self::default();
         }
@@ -180,18 +186,38 @@ impl Aliases {
         self.sweep.waiting.remove(series.0);
         let high = key_hash.high & !TYPE_BITS | u64::from(kind.code());
         let known = self.table.find(key_hash.low, |at| self.matches(*at, key_hash)).copied();
-        if let Some(alias) = known.and_then(|at| self.aliases.get_mut(at as usize)) {
-            (alias.high, alias.series) = (high, series.0);
-            return;
+        let at = match known {
+            Some(at) => {
+                if let Some(alias) = self.aliases.get_mut(at as usize) {
+                    (alias.high, alias.series) = (high, series.0);
+                }
+                at
+            }
+            None => self.add(Alias {
+                low: key_hash.low,
+                high,
+                series: series.0,
+                next: AtomicU32::new(u32::MAX),
+            }),
+        };
+        // Clients that create their series at the same time take turns in the list of aliases.
+        if cursor.0 != at
+            && let Some(before) = self.aliases.get_mut(cursor.0 as usize)
+        {
+            *before.next.get_mut() = at;
         }
+        cursor.0 = at;
+    }
+
+    /// Adds an alias and returns its slot.
+    fn add(&mut self, alias: Alias) -> u32 {
         let at = self.free.pop().unwrap_or(self.aliases.len() as u32);
-        let next = AtomicU32::new(at.wrapping_add(1));
-        let alias = Alias { low: key_hash.low, high, series: series.0, next };
         match self.aliases.get_mut(at as usize) {
             Some(free) => *free = alias,
             None => self.aliases.push(alias),
         }
         self.index(at);
+        at
     }
 
     /// Removes the aliases of series, either because their next lookup must go by their tags or
@@ -299,11 +325,11 @@ mod tests {
 
     fn filled(count: u32) -> (Aliases, Vec<SeriesKeyHash>) {
         let mut aliases = Aliases::default();
-        let host = SeriesKeyHash::of(b"cpu,host=a");
+        let (host, mut cursor) = (SeriesKeyHash::of(b"cpu,host=a"), AliasCursor::default());
         let key_hashes: Vec<SeriesKeyHash> =
             (0..count).map(|i| host.with(&i.to_le_bytes())).collect();
         for (i, key_hash) in (0..).zip(&key_hashes) {
-            aliases.insert(*key_hash, (SeriesId(i), MetricType::ALL[i as usize % 4]));
+            aliases.insert(*key_hash, (SeriesId(i), MetricType::ALL[i as usize % 4]), &mut cursor);
         }
         (aliases, key_hashes)
     }
@@ -322,6 +348,25 @@ mod tests {
     }
 
     #[test]
+    fn clients_that_take_turns_to_create_series_find_each_after_the_one_before() {
+        let mut aliases = Aliases::default();
+        let key_hash = |series: u32| SeriesKeyHash::of(&series.to_le_bytes());
+        let mut cursors = [AliasCursor::default(); 2];
+        for series in 0..200 {
+            let known = (SeriesId(series), MetricType::Gauge);
+            aliases.insert(key_hash(series), known, &mut cursors[series as usize % 2]);
+        }
+        // Without the table, only the order of creation is left.
+        aliases.table.clear();
+        for first in [0, 1] {
+            let mut cursor = AliasCursor(first);
+            for series in (first..200).step_by(2).skip(1) {
+                assert!(aliases.get(key_hash(series), &mut cursor).is_some(), "{series}");
+            }
+        }
+    }
+
+    #[test]
     fn aliases_of_forgotten_series_are_not_found_and_others_are() {
         let (mut aliases, key_hashes) = filled(100);
         let mut cursor = AliasCursor::default();
@@ -331,7 +376,7 @@ mod tests {
             assert_eq!(aliases.get(*key_hash, &mut cursor).is_some(), i % 2 == 0, "{i}");
         }
         // The metric was created again: the same series-key hash belongs to another series.
-        aliases.insert(key_hashes[1], (SeriesId(500), MetricType::Gauge));
+        aliases.insert(key_hashes[1], (SeriesId(500), MetricType::Gauge), &mut cursor);
         assert_eq!(
             aliases.get(key_hashes[1], &mut cursor),
             Some((SeriesId(500), MetricType::Gauge))
@@ -342,7 +387,7 @@ mod tests {
         assert!(aliases.table.is_empty() && aliases.free.len() == 100);
         assert_eq!(aliases.get(key_hashes[0], &mut cursor), None);
         // Their slots are reused.
-        aliases.insert(key_hashes[7], (SeriesId(3_000), MetricType::Set));
+        aliases.insert(key_hashes[7], (SeriesId(3_000), MetricType::Set), &mut cursor);
         assert_eq!(
             aliases.get(key_hashes[7], &mut cursor),
             Some((SeriesId(3_000), MetricType::Set))
@@ -356,7 +401,7 @@ mod tests {
         let mut cursor = AliasCursor::default();
         aliases.forget(&(0..10).collect());
         assert_eq!(aliases.get(key_hashes[3], &mut cursor), None);
-        aliases.insert(key_hashes[3], (SeriesId(3), MetricType::Gauge));
+        aliases.insert(key_hashes[3], (SeriesId(3), MetricType::Gauge), &mut cursor);
         assert_eq!(aliases.get(key_hashes[3], &mut cursor), Some((SeriesId(3), MetricType::Gauge)));
         assert_eq!(aliases.get(key_hashes[4], &mut cursor), None);
     }
@@ -367,7 +412,7 @@ mod tests {
         let key_hash = |series: u32| SeriesKeyHash::of(&series.to_le_bytes());
         let mut cursor = AliasCursor::default();
         for series in 0..200_000 {
-            aliases.insert(key_hash(series), (SeriesId(series), MetricType::Gauge));
+            aliases.insert(key_hash(series), (SeriesId(series), MetricType::Gauge), &mut cursor);
             if series % 100 == 99 && series >= 10_000 {
                 let gone = series - 10_000;
                 aliases.forget(&(gone - gone % 100..gone + 1).collect());

@@ -30,6 +30,8 @@ use crate::storage::{Batch, keyspaces};
 const VERSION: u8 = 1;
 /// Series per page.
 const PAGE_SERIES: u32 = 1 << 8;
+/// Series whose days are raised together.
+const RAISED_AT_ONCE: usize = 1 << 10;
 
 /// Returns the day of a time, in days since the epoch, clamped to the range of `u32`.
 pub(crate) fn day_of(time: TimestampMs) -> u32 {
@@ -55,6 +57,22 @@ impl LastDays {
         if self.days.get(series).is_none_or(|before| before < day) {
             self.days.insert(series, day);
             self.changed.insert(series.0 / PAGE_SERIES);
+        }
+    }
+
+    /// Raises the last days of series. Most have had data on the same day, and neighbours are found
+    /// faster one after the other.
+    pub(super) fn raise_all(&mut self, mut last: impl Iterator<Item = (SeriesId, u32)>) {
+        loop {
+            let mut days = self.days.neighbours();
+            let is_later = |(series, day): &(SeriesId, u32)| {
+                days.get(*series).is_none_or(|before| before < *day)
+            };
+            let raised: Vec<_> = last.by_ref().filter(is_later).take(RAISED_AT_ONCE).collect();
+            if raised.is_empty() {
+                return;
+            }
+            raised.into_iter().for_each(|(series, day)| self.raise(series, day));
         }
     }
 
@@ -194,6 +212,22 @@ mod tests {
         assert_eq!(days.silent_since(9), RoaringBitmap::from_iter([7]));
         days.remove(SeriesId(7));
         assert_eq!(days.silent_since(u32::MAX), RoaringBitmap::new());
+    }
+
+    #[test]
+    fn days_of_many_series_are_raised_like_those_of_each() {
+        let (mut together, mut each) = (LastDays::default(), LastDays::default());
+        // Each twice, the earlier day later.
+        let twice = |n: u32, day: u32| [1, 0].map(|more| (SeriesId(n * 7 % 4_000), day + more));
+        let last = |day| (0..4_000).flat_map(move |n| twice(n, day));
+        for day in [20_000, 20_000, 19_999, 20_002] {
+            together.raise_all(last(day));
+            last(day).for_each(|(series, day)| each.raise(series, day));
+            assert!((0..4_001).all(|n| together.get(SeriesId(n)) == each.get(SeriesId(n))));
+            assert_eq!(*together.changed, *each.changed);
+            together.changed.clear();
+            each.changed.clear();
+        }
     }
 
     #[test]

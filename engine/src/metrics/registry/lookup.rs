@@ -65,7 +65,7 @@ impl<'a> Lookup<'a> {
         MetricName::check(metric)?;
         // The read lock must be released before the write lock is taken.
         self.index = None;
-        self.registry.create(metric, kind, tags, key_hash)
+        self.registry.create(metric, kind, tags, key_hash, &mut self.cursor)
     }
 
     /// Creates a metric without series, unless it exists.

@@ -89,6 +89,15 @@ impl Registry {
         self.stored.lock().days.raise(series, day_of(time));
     }
 
+    /// Records that each of these series has, or is about to have, data at its time.
+    pub(crate) fn raise_last_days(
+        &self,
+        last_times: impl IntoIterator<Item = (SeriesId, TimestampMs)>,
+    ) {
+        let last = last_times.into_iter().map(|(series, time)| (series, day_of(time)));
+        self.stored.lock().days.raise_all(last);
+    }
+
     /// Records new series without points, with the day of `now`; removed ones are skipped.
     pub(crate) fn note_new_series(&self, series: &[SeriesId], now: TimestampMs) {
         let mut stored = self.stored.lock();

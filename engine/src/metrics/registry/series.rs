@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use parking_lot::RwLock;
 use roaring::RoaringBitmap;
 
-use super::aliases::SeriesKeyHash;
+use super::aliases::{AliasCursor, SeriesKeyHash};
 use super::index::{Index, MetricEntry};
 use super::lookup::Lookup;
 use super::measured_set::MeasuredSet;
@@ -292,7 +292,10 @@ impl Registry {
         kind: MetricType,
         tags: &[(&str, &str)],
         key_hash: SeriesKeyHash,
+        cursor: &mut AliasCursor,
     ) -> Result<SeriesId, Refusal> {
+        // Before the lock, which all writers share.
+        let tags = Tags::new(tags);
         let mut index = self.index.write();
         let metric = index.metric_named(name).map(|m| (m.id, m.kind, m.series()));
         if let Some((_, is, _)) = metric
@@ -300,10 +303,10 @@ impl Registry {
         {
             return Err(Refusal::TypeConflict { name: name.to_owned(), is, wanted: kind });
         }
-        let tags = Tags::new(tags)?;
+        let tags = tags?;
         if let Some(series) = metric.and_then(|(id, ..)| index.find(id, &tags)) {
             index.clear_mark(series);
-            index.aliases.insert(key_hash, (series, kind));
+            index.aliases.insert(key_hash, (series, kind), cursor);
             return Ok(series);
         }
         self.check_limits(name, metric.map(|(.., series)| series), &index)?;
@@ -318,7 +321,7 @@ impl Registry {
         self.memory_left.fetch_sub(NEW_SERIES_BYTES, Ordering::Relaxed);
         let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
         index.define_series(&defined);
-        index.aliases.insert(key_hash, (defined.id, kind));
+        index.aliases.insert(key_hash, (defined.id, kind), cursor);
         let series = defined.id;
         changes.unlogged_bytes += defined.string_bytes();
         changes.unlogged.series.push(defined);

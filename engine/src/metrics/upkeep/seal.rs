@@ -66,12 +66,12 @@ impl Metrics {
         };
         // Recorded before the blocks are on disk: a day that is too late only keeps a series
         // longer.
-        let seen = |series, time| self.registry.raise_last_day(series, time);
+        let seen = |last_times| self.registry.raise_last_days(last_times);
         let SealedHead { blocks, replaced } = match &frozen.head {
             Some(head) => seal_head(head, self.now(), origin, seen)?,
             None => SealedHead::default(),
         };
-        frozen.last_values.times().for_each(|(series, time)| seen(series, time));
+        self.registry.raise_last_days(frozen.last_values.times());
         // New series without points: their first points may still be in flight.
         self.registry.note_new_series(&frozen.unsealed.series, self.now());
         self.times.stage(times.pages(Effort::Seal)?, batch);

@@ -26,19 +26,32 @@ pub(crate) struct SealedHead {
     pub(crate) replaced: ReplacedPoints,
 }
 
-/// Encodes all points of a head as blocks. Calls `seen` with each series and the time of its last
-/// point in each run, so possibly several times per series.
+/// The result of sealing a metric.
+#[derive(Debug)]
+struct SealedMetric {
+    blocks: Vec<NewBlock>,
+    replaced: u64,
+    last_times: LastTimes,
+}
+
+/// The series of a metric, ascending, with the time of the last point of each.
+type LastTimes = Vec<(SeriesId, TimestampMs)>;
+
+/// Encodes all points of a head as blocks. Calls `seen` with the series of each metric and the time
+/// of the last point of each.
 pub(super) fn seal_head<'s>(
     head: &Head,
     now: TimestampMs,
     origin: impl Fn(MetricId, MetricType) -> BlockOrigin<'s>,
-    mut seen: impl FnMut(SeriesId, TimestampMs),
+    seen: impl Fn(LastTimes),
 ) -> CodecResult<SealedHead> {
     let mut metrics: Vec<(MetricId, &MetricHead)> = head.metrics().collect();
     metrics.sort_unstable_by_key(|(metric, _)| *metric);
     let mut sealed = SealedHead::default();
     for (metric, head) in metrics {
-        let (blocks, replaced) = seal_metric(head, now, origin(metric, head.kind), &mut seen)?;
+        let SealedMetric { blocks, replaced, last_times } =
+            seal_metric(head, now, origin(metric, head.kind))?;
+        seen(last_times);
         sealed.blocks.extend(blocks);
         if replaced > 0 {
             sealed.replaced.insert(metric, replaced);
@@ -47,17 +60,13 @@ pub(super) fn seal_head<'s>(
     Ok(sealed)
 }
 
-/// Encodes the points of one metric. Returns the blocks and the number of replaced points.
+/// Encodes the points of one metric.
 fn seal_metric(
     head: &MetricHead,
     now: TimestampMs,
     origin: BlockOrigin<'_>,
-    seen: &mut impl FnMut(SeriesId, TimestampMs),
-) -> CodecResult<(Vec<NewBlock>, u64)> {
+) -> CodecResult<SealedMetric> {
     let runs = head.runs(TimeRange::ALL, None);
-    for rows in runs.iter().flat_map(|run| (0..run.series().len()).map(|index| run.rows(index))) {
-        rows.times.last().into_iter().for_each(|last| seen(rows.series, TimestampMs(*last)));
-    }
     match head.kind {
         MetricType::Gauge | MetricType::Counter => {
             let mut windows: WindowWriters<'_, PointBlockBuilder> = WindowWriters::new(origin, now);
@@ -67,14 +76,13 @@ fn seal_metric(
                 windows.push(series, times, values)
             });
             let replaced = scan?;
-            Ok((windows.finish()?, replaced))
+            windows.finish(replaced)
         }
         MetricType::Distribution => {
             let cells = head.cells(TimeRange::ALL);
-            cells.iter().for_each(|run| run.last_minutes(&mut *seen));
-            Ok((seal_sketches::<Distribution>(&runs, &cells, now, origin)?, 0))
+            seal_sketches::<Distribution>(&runs, &cells, now, origin)
         }
-        MetricType::Set => Ok((seal_sketches::<Cardinality>(&runs, &[], now, origin)?, 0)),
+        MetricType::Set => seal_sketches::<Cardinality>(&runs, &[], now, origin),
     }
 }
 
@@ -83,7 +91,7 @@ fn seal_sketches<S: CellSketch>(
     cell_runs: &[Arc<CellRun>],
     now: TimestampMs,
     origin: BlockOrigin<'_>,
-) -> CodecResult<Vec<NewBlock>> {
+) -> CodecResult<SealedMetric> {
     let mut found: Vec<(u32, usize, usize)> = Vec::new();
     for (at, run) in runs.iter().enumerate() {
         found.extend(run.series().iter().enumerate().map(|(index, series)| (*series, at, index)));
@@ -91,7 +99,8 @@ fn seal_sketches<S: CellSketch>(
     for (at, cells) in (runs.len()..).zip(cell_runs) {
         found.extend(cells.series().iter().enumerate().map(|(index, series)| (*series, at, index)));
     }
-    found.sort_unstable();
+    // Stable: it keeps the order of runs, and merges their ascending lists.
+    found.sort_by_key(|(series, ..)| *series);
     let mut windows: WindowWriters<'_, SketchBlockBuilder<S>> = WindowWriters::new(origin, now);
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         let mut cells: BTreeMap<i64, S> = BTreeMap::new();
@@ -114,24 +123,28 @@ fn seal_sketches<S: CellSketch>(
             windows.push(SeriesId(*series), &starts, &cells)?;
         }
     }
-    windows.finish()
+    windows.finish(0)
 }
 
 /// The block writers of one metric, one for each window that has points.
 struct WindowWriters<'s, B> {
     origin: BlockOrigin<'s>,
     now: TimestampMs,
+    last_times: LastTimes,
     writers: BTreeMap<i64, BlockWriter<'s, B>>,
 }
 
 impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
     fn new(origin: BlockOrigin<'s>, now: TimestampMs) -> Self {
-        Self { origin, now, writers: BTreeMap::new() }
+        Self { origin, now, last_times: Vec::new(), writers: BTreeMap::new() }
     }
 
     /// Appends the rows of a series, in ascending time.
     fn push(&mut self, series: SeriesId, times: &[i64], rows: &[B::Row]) -> CodecResult<()> {
         let (mut times, mut rows) = (times, rows);
+        if let Some(last) = times.last() {
+            self.last_times.push((series, TimestampMs(*last)));
+        }
         while let Some(first) = times.first() {
             let window = window_of(TimestampMs(*first), self.now);
             let inside = times.partition_point(|t| *t < window.end.0);
@@ -147,11 +160,11 @@ impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
         Ok(())
     }
 
-    fn finish(self) -> CodecResult<Vec<NewBlock>> {
+    fn finish(self, replaced: u64) -> CodecResult<SealedMetric> {
         let mut blocks = Vec::new();
         for writer in self.writers.into_values() {
             blocks.extend(writer.finish()?);
         }
-        Ok(blocks)
+        Ok(SealedMetric { blocks, replaced, last_times: self.last_times })
     }
 }
