@@ -43,8 +43,35 @@ pub(crate) fn day_of(time: TimestampMs) -> u32 {
 #[derive(Debug, Default)]
 pub(crate) struct LastDays {
     days: SeriesMap<u32>,
+    newest: NewestDay,
     /// Pages that differ from those on disk.
     changed: MeasuredSet,
+}
+
+/// The series that are known to have data on the newest of all days: most of those that a seal
+/// contains. A bit each, so they are found without a look at their days, which are spread over more
+/// memory than the caches of a processor have.
+#[derive(Debug, Default)]
+struct NewestDay {
+    day: u32,
+    series: MeasuredSet,
+}
+
+impl NewestDay {
+    /// Returns whether a series is known to have data on `day` or later.
+    fn is_since(&self, series: SeriesId, day: u32) -> bool {
+        day <= self.day && self.series.contains(series.0)
+    }
+
+    /// Takes note of a series with data on `day`.
+    fn add(&mut self, series: SeriesId, day: u32) {
+        if day > self.day {
+            *self = Self { day, ..Self::default() };
+        }
+        if day == self.day {
+            self.series.insert(series.0);
+        }
+    }
 }
 
 impl LastDays {
@@ -58,26 +85,24 @@ impl LastDays {
             self.days.insert(series, day);
             self.changed.insert(series.0 / PAGE_SERIES);
         }
+        self.newest.add(series, day);
     }
 
-    /// Raises the last days of series. Most have had data on the same day, and neighbours are found
-    /// faster one after the other.
+    /// Raises the last days of series.
     pub(super) fn raise_all(&mut self, mut last: impl Iterator<Item = (SeriesId, u32)>) {
         loop {
-            let mut days = self.days.neighbours();
-            let is_later = |(series, day): &(SeriesId, u32)| {
-                days.get(*series).is_none_or(|before| before < *day)
-            };
-            let raised: Vec<_> = last.by_ref().filter(is_later).take(RAISED_AT_ONCE).collect();
-            if raised.is_empty() {
+            let not_newest = |(series, day): &(SeriesId, u32)| !self.newest.is_since(*series, *day);
+            let unknown: Vec<_> = last.by_ref().filter(not_newest).take(RAISED_AT_ONCE).collect();
+            if unknown.is_empty() {
                 return;
             }
-            raised.into_iter().for_each(|(series, day)| self.raise(series, day));
+            unknown.into_iter().for_each(|(series, day)| self.raise(series, day));
         }
     }
 
     /// Removes a series that has retired.
     pub(super) fn remove(&mut self, series: SeriesId) {
+        self.newest.series.remove(series.0);
         if self.days.remove(series).is_some() {
             self.changed.insert(series.0 / PAGE_SERIES);
         }
@@ -126,7 +151,7 @@ impl LastDays {
 
     /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.days.bytes() + self.changed.bytes()
+        self.days.bytes() + self.newest.series.bytes() + self.changed.bytes()
     }
 }
 
@@ -134,7 +159,9 @@ impl LastDays {
 impl LastDays {
     /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
-        self.days.walked_bytes() + super::measured_set::bitmap_bytes(&self.changed)
+        let sets = [&self.newest.series, &self.changed];
+        let of_sets = sets.map(|set| super::measured_set::bitmap_bytes(set));
+        self.days.walked_bytes() + of_sets.iter().sum::<usize>()
     }
 }
 
@@ -212,6 +239,9 @@ mod tests {
         assert_eq!(days.silent_since(9), RoaringBitmap::from_iter([7]));
         days.remove(SeriesId(7));
         assert_eq!(days.silent_since(u32::MAX), RoaringBitmap::new());
+        // A series that was removed and comes back is not taken for one with data today.
+        days.raise_all([(SeriesId(7), 9)].into_iter());
+        assert_eq!(days.get(SeriesId(7)), Some(9));
     }
 
     #[test]
@@ -224,6 +254,7 @@ mod tests {
             together.raise_all(last(day));
             last(day).for_each(|(series, day)| each.raise(series, day));
             assert!((0..4_001).all(|n| together.get(SeriesId(n)) == each.get(SeriesId(n))));
+            assert_eq!(together.newest.day, each.newest.day);
             assert_eq!(*together.changed, *each.changed);
             together.changed.clear();
             each.changed.clear();
