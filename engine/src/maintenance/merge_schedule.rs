@@ -14,6 +14,9 @@ const PERIOD: Duration = Duration::from_secs(60);
 /// Time from a seal to a search for windows with its blocks: whoever has imported data queries it
 /// first, and blocks that are replaced meanwhile have to be opened again.
 pub(super) const AFTER_SEAL: Duration = Duration::from_secs(3);
+/// Time from the first seal by which further seals put the search off at most: a day that is
+/// imported in a few seconds is compacted once.
+const AFTER_FIRST_SEAL_MAX: Duration = Duration::from_secs(10);
 /// Time from the last seal until windows are compacted that have grown little.
 pub(super) const QUIET: Duration = Duration::from_secs(10);
 
@@ -32,28 +35,38 @@ pub(super) enum PassEnd {
 #[derive(Debug)]
 pub(super) struct MergeSchedule {
     next: Duration,
+    after_seals: Option<AfterSeals>,
     /// From when on windows are compacted that have grown little.
     quiet: Duration,
     /// The same while seals go on.
     at_last: Duration,
 }
 
+/// The search for windows with the blocks of the seals since the last search.
+#[derive(Clone, Copy, Debug)]
+struct AfterSeals {
+    at: Duration,
+    at_most: Duration,
+}
+
 impl MergeSchedule {
     /// Returns the schedule after a start: replayed data is compacted soon.
     pub(super) fn after_start(now: Duration) -> Self {
-        Self { next: now, quiet: now, at_last: now + PERIOD }
+        Self { next: now, after_seals: None, quiet: now, at_last: now + PERIOD }
     }
 
     /// Returns which windows are to be compacted now, if any.
     pub(super) fn due(&self, now: Duration) -> Option<CompactionScope> {
         let any_growth = now >= self.quiet.min(self.at_last);
         let scope = if any_growth { CompactionScope::Over } else { CompactionScope::Grown };
-        (now >= self.next).then_some(scope)
+        let is_after_seals = self.after_seals.is_some_and(|search| now >= search.at);
+        (now >= self.next || is_after_seals).then_some(scope)
     }
 
     /// Takes note of a pass over `scope`.
     pub(super) fn passed(&mut self, now: Duration, scope: CompactionScope, end: PassEnd) {
         let is_partial = scope == CompactionScope::Grown;
+        self.after_seals = None;
         self.next = match end {
             PassEnd::Complete | PassEnd::Cut => now,
             PassEnd::Idle if is_partial => self.quiet.min(self.at_last),
@@ -66,7 +79,8 @@ impl MergeSchedule {
 
     /// Takes note of a seal, whose blocks may be of windows that are over.
     pub(super) fn sealed(&mut self, now: Duration) {
-        self.next = self.next.min(now + AFTER_SEAL);
+        let at_most = self.after_seals.map_or(now + AFTER_FIRST_SEAL_MAX, |search| search.at_most);
+        self.after_seals = Some(AfterSeals { at: at_most.min(now + AFTER_SEAL), at_most });
         self.quiet = now + QUIET;
     }
 }
@@ -96,6 +110,22 @@ mod tests {
             .map(|(second, _)| *second)
             .collect();
         assert_eq!(over, [60, 61, 62]);
-        assert_eq!(scopes.first(), Some(&(4, CompactionScope::Grown)));
+        assert_eq!(scopes.first(), Some(&(11, CompactionScope::Grown)));
+    }
+
+    #[test]
+    fn an_import_of_a_few_seconds_is_searched_once_when_it_is_over() {
+        let at = |seconds: u64| Duration::from_secs(seconds);
+        let mut schedule = MergeSchedule::after_start(at(0));
+        schedule.passed(at(0), CompactionScope::Over, PassEnd::Idle);
+        for second in 1..=6 {
+            schedule.sealed(at(second));
+            assert_eq!(schedule.due(at(second)), None);
+        }
+        let due: Vec<u64> = (7..60).filter(|second| schedule.due(at(*second)).is_some()).collect();
+        assert_eq!(due.first(), Some(&9), "{AFTER_SEAL:?} after the last seal");
+        schedule.passed(at(9), CompactionScope::Grown, PassEnd::Idle);
+        assert_eq!(schedule.due(at(10)), None);
+        assert_eq!(schedule.due(at(6) + QUIET), Some(CompactionScope::Over));
     }
 }
