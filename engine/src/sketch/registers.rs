@@ -293,8 +293,8 @@ mod tests {
     }
 
     /// Compares at each step of one growing set: below, within and above the range in which the
-    /// crate corrects a bias, until no register is zero. The crate's own sketch is dense long before
-    /// the first step.
+    /// crate corrects a bias, until no register is zero. The crate's own sketch is dense long
+    /// before the first step.
     #[test]
     fn estimates_are_those_of_the_crate() {
         let mut sketch = Sketch::new(PRECISION, Identity).unwrap();
