@@ -14,8 +14,8 @@ const PERIOD: Duration = Duration::from_secs(60);
 /// Time from a seal to a search for windows with its blocks: whoever has imported data queries it
 /// first, and blocks that are replaced meanwhile have to be opened again.
 pub(super) const AFTER_SEAL: Duration = Duration::from_secs(3);
-/// Time from the first seal by which further seals put the search off at most: a day that is
-/// imported in a few seconds is compacted once.
+/// Further seals put that search off, until this time after the first of them at most: a day that
+/// is imported in a few seconds is compacted once.
 const AFTER_FIRST_SEAL_MAX: Duration = Duration::from_secs(10);
 /// Time from the last seal until windows are compacted that have grown little.
 pub(super) const QUIET: Duration = Duration::from_secs(10);
@@ -35,6 +35,7 @@ pub(super) enum PassEnd {
 #[derive(Debug)]
 pub(super) struct MergeSchedule {
     next: Duration,
+    /// `None` if there was no seal since the last search.
     after_seals: Option<AfterSeals>,
     /// From when on windows are compacted that have grown little.
     quiet: Duration,
@@ -46,6 +47,7 @@ pub(super) struct MergeSchedule {
 #[derive(Clone, Copy, Debug)]
 struct AfterSeals {
     at: Duration,
+    /// Further seals put it off until then at most.
     at_most: Duration,
 }
 

@@ -172,3 +172,22 @@ impl Shape {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_of_a_month_have_the_measurement_in_their_names_and_others_not() {
+        let names = |set: QuerySet| match shapes(set).first().map(|shape| shape.query(0)) {
+            Some(Query::Metric(query)) => (query.names('.'), query.names('_')),
+            _ => Default::default(),
+        };
+        let of = |names: [&str; 2]| names.map(|name| vec![name.to_owned()]).into();
+        assert_eq!(
+            names(QuerySet::Days { hosts: 1, days: 1 }),
+            of(["cpu.usage_user", "cpu_usage_user"])
+        );
+        assert_eq!(names(QuerySet::Cpu { hosts: 1, hours: 1 }), of(["usage_user", "usage_user"]));
+    }
+}

@@ -118,14 +118,11 @@ impl ColumnCodes {
     }
 
     /// Calls `with` with row and code of all rows that have one, ascending.
-    pub(super) fn each(&self, with: impl FnMut(u32, u32)) {
+    pub(super) fn each(&self, mut with: impl FnMut(u32, u32)) {
         match self {
             Self::DenseBytes(codes) => each_dense(codes.iter().map(|code| u32::from(*code)), with),
             Self::Dense(codes) => each_dense(codes.iter().copied(), with),
-            Self::Sparse { rows, codes } => {
-                let mut with = with;
-                rows.iter().zip(codes).for_each(|(row, code)| with(*row, *code));
-            }
+            Self::Sparse { rows, codes } => rows.iter().zip(codes).for_each(|(r, c)| with(*r, *c)),
         }
     }
 

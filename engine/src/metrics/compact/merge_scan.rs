@@ -231,8 +231,10 @@ struct SeriesInSource {
 
 /// Returns all wanted series of all sources, those of one series in the order of sources.
 fn by_series(sources: &[Source<'_>], wanted: Option<&RoaringBitmap>) -> Vec<SeriesInSource> {
-    let all = || sources.iter().map(|source| source.series().len()).sum();
-    let mut found = Vec::with_capacity(if wanted.is_none() { all() } else { 0 });
+    let mut found = Vec::new();
+    if wanted.is_none() {
+        found.reserve(sources.iter().map(|source| source.series().len()).sum());
+    }
     for (source, from) in (0..).zip(sources) {
         each_wanted(from.series(), wanted, |index, series| {
             found.push(SeriesInSource { series, source, index: index as u32 });

@@ -54,6 +54,7 @@ pub(crate) struct LastDays {
 #[derive(Debug, Default)]
 struct NewestDay {
     day: u32,
+    /// Their last day is `day` or later.
     series: MeasuredSet,
 }
 
@@ -119,6 +120,8 @@ impl LastDays {
     /// Restores the days of a row for the series that are `known`; a page with other series counts
     /// as changed.
     pub(super) fn restore(&mut self, rows: Vec<(SeriesId, u32)>, known: impl Fn(SeriesId) -> bool) {
+        // A restored day may be earlier than one that was known.
+        self.newest = NewestDay::default();
         for (series, day) in rows {
             if known(series) {
                 self.days.insert(series, day);
