@@ -44,11 +44,17 @@ impl Connection {
 
     /// Sends a complete request and reads the response.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Outcome<Response> {
-        self.stream.get_mut().write_all(request)?;
+        self.send(request)?;
         self.response()
     }
 
-    fn response(&mut self) -> Outcome<Response> {
+    /// Sends a complete request.
+    pub(crate) fn send(&mut self, request: &[u8]) -> Outcome<()> {
+        Ok(self.stream.get_mut().write_all(request)?)
+    }
+
+    /// Reads the response to a request that was sent.
+    pub(crate) fn response(&mut self) -> Outcome<Response> {
         self.next_line()?;
         let status = self.line.split(' ').nth(1).and_then(|code| code.parse().ok());
         let status = status.ok_or_else(|| format!("no status in {:?}", self.line))?;

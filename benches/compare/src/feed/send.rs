@@ -1,5 +1,6 @@
 //! Sends the requests of a file over keep-alive connections, each after the response to the
-//! previous one, and measures their times.
+//! previous one, and measures their times. The next request is read from the file while the server
+//! works on the previous one, as an agent collects its next batch meanwhile.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -52,12 +53,22 @@ pub(crate) fn send(
         for _ in 0..CONNECTIONS {
             running.push(scope.spawn(|| {
                 let mut connection = Connection::open(address)?;
-                let (mut request, mut done) = (Vec::new(), Done::default());
-                while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    put_request(&mut request, head, &file, wrap, *batch)?;
+                let (mut request, mut following) = (Request::default(), Request::default());
+                let mut done = Done::default();
+                let read_next = |request: &mut Request| match batches
+                    .get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    Some(batch) => request.read(head, &file, wrap, *batch).map(|()| true),
+                    None => Ok(false),
+                };
+                let mut is_read = read_next(&mut request)?;
+                while is_read {
                     let clock = Stopwatch::start();
-                    let response = connection.exchange(&request)?;
+                    connection.send(request.bytes())?;
+                    is_read = read_next(&mut following)?;
+                    let response = connection.response()?;
                     done.took_ms.push(clock.ms());
+                    std::mem::swap(&mut request, &mut following);
                     if !response.is_success() {
                         done.refused += 1;
                         done.refusal.get_or_insert_with(|| response.summary());
@@ -81,23 +92,56 @@ pub(crate) fn send(
     Ok(sent)
 }
 
-/// Builds a request with head and body contiguous, so that it takes one write.
-fn put_request(
-    request: &mut Vec<u8>,
-    head: &str,
-    file: &File,
-    wrap: Wrap,
-    batch: Batch,
-) -> Outcome<()> {
-    let bytes = batch.bytes - wrap.cut;
-    let length = wrap.before.len() + bytes + wrap.after.len();
-    request.clear();
-    request.extend_from_slice(head.as_bytes());
-    request.extend_from_slice(format!("Content-Length: {length}\r\n\r\n").as_bytes());
-    request.extend_from_slice(wrap.before.as_bytes());
-    let body = request.len();
-    request.resize(body + bytes, 0);
-    file.read_exact_at(request.get_mut(body..).unwrap_or_default(), batch.offset)?;
-    request.extend_from_slice(wrap.after.as_bytes());
-    Ok(())
+/// A request, head and body contiguous, so that it takes one write. Its buffer is used again, and
+/// not filled with zeros for each request.
+#[derive(Default)]
+struct Request {
+    buffer: Vec<u8>,
+    /// The bytes of the request in the buffer.
+    length: usize,
+}
+
+impl Request {
+    fn bytes(&self) -> &[u8] {
+        self.buffer.get(..self.length).unwrap_or_default()
+    }
+
+    /// Replaces the request by that of a batch.
+    fn read(&mut self, head: &str, file: &File, wrap: Wrap, batch: Batch) -> Outcome<()> {
+        let bytes = batch.bytes - wrap.cut;
+        let length = wrap.before.len() + bytes + wrap.after.len();
+        let before = format!("{head}Content-Length: {length}\r\n\r\n{}", wrap.before);
+        self.length = before.len() + bytes + wrap.after.len();
+        if self.buffer.len() < self.length {
+            self.buffer.resize(self.length, 0);
+        }
+        let (start, rest) = self.buffer.split_at_mut(before.len());
+        let (body, rest) = rest.split_at_mut(bytes);
+        let (end, _) = rest.split_at_mut(wrap.after.len());
+        start.copy_from_slice(before.as_bytes());
+        file.read_exact_at(body, batch.offset)?;
+        end.copy_from_slice(wrap.after.as_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_replaces_a_longer_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("requests");
+        std::fs::write(&path, b"first,second,third,").unwrap();
+        let file = File::open(path).unwrap();
+        let wrap = Wrap { before: "[", after: "]", cut: 1 };
+        let mut request = Request::default();
+        let mut read = |offset, bytes| {
+            request.read("POST /\r\n", &file, wrap, Batch { offset, bytes, points: 1 }).unwrap();
+            String::from_utf8(request.bytes().to_vec()).unwrap()
+        };
+        assert_eq!(read(0, 13), "POST /\r\nContent-Length: 14\r\n\r\n[first,second]");
+        assert_eq!(read(13, 6), "POST /\r\nContent-Length: 7\r\n\r\n[third]");
+    }
 }
