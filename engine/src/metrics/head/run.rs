@@ -1,7 +1,13 @@
 //! A run: samples of one metric sorted by series, then time, then order of arrival.
 
+use std::ops::RangeInclusive;
+
 use crate::metrics::window::SHORT_WINDOW_MS;
 use crate::model::{Columns, SeriesId, TimeRange};
+
+/// Rows are sorted with a counter for each id that a series may have, up to so many ids for each
+/// row. Beyond that, most counters would be unused.
+const IDS_PER_ROW_COUNTED_MAX: usize = 4;
 
 /// Immutable sorted samples.
 #[derive(Debug, Default)]
@@ -29,13 +35,55 @@ pub(crate) struct SeriesRows<'a> {
 impl Run {
     /// Sorts columns that are in order of arrival.
     pub(crate) fn sort(columns: &Columns) -> Self {
-        let order = sorted_by_series(&columns.series);
-        let mut run = Self {
-            times: gather(&columns.times, &order),
-            values: gather(&columns.values, &order),
-            extent: (i64::MAX, i64::MIN),
-            ..Self::default()
+        let bounds = (u32::MAX, 0);
+        let (min, max) = columns
+            .series
+            .iter()
+            .fold(bounds, |(min, max), series| (min.min(series.0), max.max(series.0)));
+        let ids = max.saturating_sub(min) as usize;
+        let mut run = if ids / IDS_PER_ROW_COUNTED_MAX < columns.len() {
+            Self::by_counting(columns, min..=max)
+        } else {
+            Self::by_order(columns, &sorted_by_series(&columns.series, min, max))
         };
+        run.sort_times();
+        run.windows = windows_of(&run.times);
+        run
+    }
+
+    /// Sorts by series, whose ids are in the range: the rows of each are counted, which yields the
+    /// row at which it starts.
+    fn by_counting(columns: &Columns, ids: RangeInclusive<u32>) -> Self {
+        let rows = columns.len();
+        let mut run = Self::empty(vec![0; rows], vec![0; rows]);
+        let mut places = vec![0u32; (ids.end() - ids.start()) as usize + 1];
+        let id = |series: &SeriesId| (series.0 - ids.start()) as usize;
+        for series in &columns.series {
+            places[id(series)] += 1;
+        }
+        let mut start = 0;
+        for (series, place) in ids.clone().zip(&mut places) {
+            let count = std::mem::replace(place, start);
+            if count > 0 {
+                run.series.push(series);
+                run.starts.push(start);
+                start += count;
+            }
+        }
+        run.starts.push(start);
+        for ((series, time), value) in
+            columns.series.iter().zip(&columns.times).zip(&columns.values)
+        {
+            let place = &mut places[id(series)];
+            (run.times[*place as usize], run.values[*place as usize]) = (*time, *value);
+            *place += 1;
+        }
+        run
+    }
+
+    /// Moves rows into an order in which series ascend.
+    fn by_order(columns: &Columns, order: &[u32]) -> Self {
+        let mut run = Self::empty(gather(&columns.times, order), gather(&columns.values, order));
         for (row, from) in order.iter().enumerate() {
             let series = columns.series[*from as usize].0;
             if run.series.last() != Some(&series) {
@@ -44,9 +92,11 @@ impl Run {
             }
         }
         run.starts.push(order.len() as u32);
-        run.sort_times();
-        run.windows = windows_of(&run.times);
         run
+    }
+
+    fn empty(times: Vec<i64>, values: Vec<u64>) -> Self {
+        Self { times, values, extent: (i64::MAX, i64::MIN), ..Self::default() }
     }
 
     /// Sorts the rows of each series by time. They mostly arrive in time order.
@@ -117,11 +167,11 @@ impl<'a> SeriesRows<'a> {
 
 fn windows_of(times: &[i64]) -> Vec<i64> {
     let mut windows: Vec<i64> = Vec::new();
-    let mut last = i64::MIN;
+    let mut last = 0..0;
     for time in times {
-        let window = time - time.rem_euclid(SHORT_WINDOW_MS);
-        if window != last {
-            last = window;
+        if !last.contains(time) {
+            let window = time - time.rem_euclid(SHORT_WINDOW_MS);
+            last = window..window.saturating_add(SHORT_WINDOW_MS);
             if let Err(at) = windows.binary_search(&window) {
                 windows.insert(at, window);
             }
@@ -134,15 +184,14 @@ fn gather<T: Copy>(column: &[T], order: &[u32]) -> Vec<T> {
     order.iter().map(|row| column[*row as usize]).collect()
 }
 
-/// Returns the rows ordered by series and, within a series, by arrival: a radix sort with eleven
-/// bits per pass over the bits in which the ids differ.
-fn sorted_by_series(series: &[SeriesId]) -> Vec<u32> {
+/// Returns the rows ordered by series, whose ids are from `min` to `max`, and within a series by
+/// arrival: a radix sort with eleven bits per pass over the bits in which the ids differ.
+fn sorted_by_series(series: &[SeriesId], min: u32, max: u32) -> Vec<u32> {
     const BITS: u32 = 11;
     let mut order: Vec<u32> = (0..series.len() as u32).collect();
     if series.is_sorted() {
         return order;
     }
-    let (min, max) = series.iter().fold((u32::MAX, 0), |(lo, hi), s| (lo.min(s.0), hi.max(s.0)));
     let mut moved = vec![0u32; series.len()];
     let mut shift = 0;
     while shift < 32 && (max - min) >> shift > 0 {
@@ -183,11 +232,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_run_is_stably_sorted_by_series_and_time(
-            points in proptest::collection::vec((prop_oneof![0u32..9, any::<u32>()], 0i64..20), 0..400)
+            points in proptest::collection::vec((any::<u32>(), 0i64..20), 0..400),
+            ids in prop_oneof![1u32..9, 1_590u32..1_610, Just(u32::MAX)],
+            from_last in any::<bool>(),
         ) {
             let mut columns = Columns::default();
             let mut expected = Vec::new();
             for (i, (series, time)) in points.into_iter().enumerate() {
+                let series = if from_last { u32::MAX - series % ids } else { series % ids };
                 columns.push(SeriesId(series), TimestampMs(time), i as u64);
                 expected.push((series, time, i as u64));
             }
