@@ -12,11 +12,12 @@
 //! the line on which it starts is rejected.
 //!
 //! Most lines of a body have the same field keys in the same order, so a key is first compared with
-//! the one at the same place of an earlier line, which was searched and hashed before.
+//! the one at the same place of an earlier line, which was searched and hashed before. So is the
+//! series with that of the line before: many agents send a line for each field.
 //!
 //! Slices are taken at positions that were found in the same bytes, so they always exist.
 
-use telltale_engine::KeyPartHash;
+use telltale_engine::{KeyPartHash, SeriesKeyHash};
 
 use super::error::LineError;
 use super::number::{boolean, ends, number};
@@ -31,11 +32,17 @@ const KEY_CHARS_SHOWN_MAX: usize = 100;
 /// A line, without its fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line<'b> {
-    /// The measurement and tags, as sent.
-    pub(super) series: &'b [u8],
+    pub(super) series: SeriesText<'b>,
     pub(super) time: Timestamp,
     /// The number of string fields.
     pub(super) strings: u32,
+}
+
+/// A measurement and its tags, as sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SeriesText<'b> {
+    pub(super) text: &'b [u8],
+    pub(super) hash: SeriesKeyHash,
 }
 
 /// A numeric field.
@@ -59,6 +66,8 @@ pub(super) struct Scanner<'b> {
     at: usize,
     /// The number of line breaks before `at`.
     lines: usize,
+    /// The series of the line before.
+    series: Option<SeriesText<'b>>,
     /// The key that was last found at each place of a line.
     keys: Vec<FieldKey<'b>>,
 }
@@ -66,7 +75,7 @@ pub(super) struct Scanner<'b> {
 impl<'b> Scanner<'b> {
     /// Creates a scanner that resumes at the [position](Self::position) of another one.
     pub(super) fn new(body: &'b [u8], (at, lines): (usize, usize)) -> Self {
-        Self { body, at, lines, keys: Vec::new() }
+        Self { body, at, lines, series: None, keys: Vec::new() }
     }
 
     /// Returns the byte offset at which the next line starts, and the number of lines before it.
@@ -138,7 +147,22 @@ impl<'b> Scanner<'b> {
 
     /// Reads up to the first unescaped space.
     #[inline]
-    fn series(&mut self) -> Result<&'b [u8], LineError> {
+    fn series(&mut self) -> Result<SeriesText<'b>, LineError> {
+        if let Some(known) = self.series
+            && let Some(after) = self.rest().strip_prefix(known.text)
+            && after.first() == Some(&b' ')
+        {
+            self.at += known.text.len();
+            return Ok(known);
+        }
+        let text = self.new_series()?;
+        let series = SeriesText { text, hash: SeriesKeyHash::of(text) };
+        self.series = Some(series);
+        Ok(series)
+    }
+
+    #[inline]
+    fn new_series(&mut self) -> Result<&'b [u8], LineError> {
         let rest = self.rest();
         let mut from = 0;
         loop {

@@ -1,9 +1,7 @@
 //! Converts lines to samples. A line is accepted or rejected as a whole.
 
 use serde::{Deserialize, Serialize};
-use telltale_engine::{
-    BatchBuilder, Engine, MetricType, PointBatch, SeriesId, SeriesKeyHash, TimestampMs,
-};
+use telltale_engine::{BatchBuilder, Engine, MetricType, PointBatch, SeriesId, TimestampMs};
 
 use super::error::LineError;
 use super::line::{Field, Line, Scanner};
@@ -106,7 +104,7 @@ pub fn read_lines(
     let mut fields = Vec::new();
     while let Some((number, line)) = scanner.next(&mut fields) {
         let taken = line.and_then(|line| {
-            let (time, series) = (times.read(line.time)?, Series::parse(line.series)?);
+            let (time, series) = (times.read(line.time)?, Series::parse(line.series.text)?);
             let metrics = fields.iter().map(|field| series.metric(field.key.text));
             let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
             series.with_tags(|tags| {
@@ -143,7 +141,7 @@ fn add<'b>(
     series: &mut Vec<SeriesId>,
 ) -> Result<(), LineError> {
     let time = times.read(line.time)?;
-    let key_hash = SeriesKeyHash::of(line.series);
+    let key_hash = line.series.hash;
     series.clear();
     for field in fields {
         match batch.known(key_hash.with_part(field.key.hash)) {
@@ -152,7 +150,7 @@ fn add<'b>(
         }
     }
     if series.len() < fields.len() || fields.is_empty() {
-        resolve_unknown(batch, key_hash, line, fields, series)?;
+        resolve_unknown(batch, line, fields, series)?;
     }
     for (field, series) in fields.iter().zip(series) {
         batch.number(MetricType::Gauge, *series, time, field.value);
@@ -165,17 +163,16 @@ fn add<'b>(
 #[cold]
 fn resolve_unknown<'b>(
     batch: &mut BatchBuilder<'_>,
-    key_hash: SeriesKeyHash,
     line: &Line<'b>,
     fields: &[Field<'b>],
     found: &mut Vec<SeriesId>,
 ) -> Result<(), LineError> {
-    let series = Series::parse(line.series)?;
+    let series = Series::parse(line.series.text)?;
     let metrics = fields.iter().map(|field| series.metric(field.key.text));
     let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
     series.with_tags(|tags| {
         for (field, metric) in fields.iter().zip(&metrics).skip(found.len()) {
-            let key_hash = key_hash.with_part(field.key.hash);
+            let key_hash = line.series.hash.with_part(field.key.hash);
             found.push(batch.series_of_hash(key_hash, metric, MetricType::Gauge, tags)?);
         }
         Ok(())

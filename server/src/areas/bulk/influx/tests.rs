@@ -374,6 +374,8 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
         b"\xff",
         b"\xc3\xa9",
         b"cpu f=1 5\n",
+        b"mem,host=a f=2 5\n",
+        b"mem,host=a\\ b f=2 5\n",
         b"\ncpu,host=a f=1,s=\"a\nb\",g=f 6\n",
     ]);
     prop_oneof![
