@@ -37,6 +37,9 @@ use crate::trusted_time::TrustedClock;
 
 /// Time from a start until posting lists are built that no query needed yet.
 const INDEX_AFTER_START: Duration = Duration::from_secs(1);
+/// The nice value of background threads, in addition to that of the process: of a processor that
+/// others need too, they get a third of what each of these gets.
+const BACKGROUND_NICE: i32 = 5;
 
 pub(crate) fn open(dir: &Path, options: Options) -> Result<EngineInner> {
     open_on(dir, options, FileOps::system())
@@ -147,9 +150,23 @@ fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance
     Ok(())
 }
 
+/// Starts a thread for work in the background.
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(|| {
+        give_way();
+        work();
+    });
     started.map_err(|error| Error::Storage(format!("starting the thread {name}: {error}")))
+}
+
+/// Makes the calling thread give way to those that serve requests.
+///
+/// A thread that wakes up on the core of a seal otherwise waits until the kernel ends the turn of
+/// the seal, which takes up to 4 ms.
+fn give_way() {
+    if let Err(error) = rustix::process::nice(BACKGROUND_NICE) {
+        tracing::debug!(%error, "a background thread has the priority of the others");
+    }
 }
 
 fn query_threads(threads: usize) -> Result<rayon::ThreadPool> {
