@@ -13,6 +13,8 @@
 //! rows were lost, all days are raised to those of the newest blocks, because older versions of the
 //! rows may have reappeared.
 
+use std::collections::VecDeque;
+
 use roaring::RoaringBitmap;
 
 use super::measured_set::MeasuredSet;
@@ -30,6 +32,8 @@ use crate::storage::{Batch, keyspaces};
 const VERSION: u8 = 1;
 /// Series per page.
 const PAGE_SERIES: u32 = 1 << 8;
+/// Days whose series are known: ours, that of most data, and those of some that is late.
+const RECENT_DAYS: usize = 4;
 /// Series whose days are raised together.
 const RAISED_AT_ONCE: usize = 1 << 10;
 
@@ -43,35 +47,60 @@ pub(crate) fn day_of(time: TimestampMs) -> u32 {
 #[derive(Debug, Default)]
 pub(crate) struct LastDays {
     days: SeriesMap<u32>,
-    newest: NewestDay,
+    recent: RecentDays,
     /// Pages that differ from those on disk.
     changed: MeasuredSet,
 }
 
-/// The series that are known to have data on the newest of all days: most of those that a seal
-/// contains. A bit each, so they are found without a look at their days, which are spread over more
-/// memory than the caches of a processor have.
+/// The series that are known to have data on one of the days that were noted last, or later:
+/// most of those that the next seal contains. A bit each, so they are found without a look at their
+/// days, which are spread over more memory than the caches of a processor have.
+///
+/// Several days, since our own metrics are of today while others may be imported, or have a clock
+/// that is wrong.
 #[derive(Debug, Default)]
-struct NewestDay {
+struct RecentDays {
+    /// The newest of them first.
+    days: VecDeque<RecentDay>,
+    /// The day noted last that is none of these. Noted once more, it becomes one.
+    other: Option<u32>,
+}
+
+#[derive(Debug)]
+struct RecentDay {
     day: u32,
     /// Their last day is `day` or later.
     series: MeasuredSet,
 }
 
-impl NewestDay {
+impl RecentDays {
     /// Returns whether a series is known to have data on `day` or later.
     fn is_since(&self, series: SeriesId, day: u32) -> bool {
-        day <= self.day && self.series.contains(series.0)
+        self.days.iter().any(|recent| day <= recent.day && recent.series.contains(series.0))
     }
 
     /// Takes note of a series with data on `day`.
     fn add(&mut self, series: SeriesId, day: u32) {
-        if day > self.day {
-            *self = Self { day, ..Self::default() };
+        if let Some(recent) = self.days.iter_mut().find(|recent| recent.day == day) {
+            recent.series.insert(series.0);
+        } else if self.other.replace(day) == Some(day) {
+            let mut recent = RecentDay { day, series: MeasuredSet::default() };
+            recent.series.insert(series.0);
+            self.days.truncate(RECENT_DAYS - 1);
+            self.days.push_front(recent);
         }
-        if day == self.day {
-            self.series.insert(series.0);
+    }
+
+    fn remove(&mut self, series: SeriesId) {
+        for recent in &mut self.days {
+            recent.series.remove(series.0);
         }
+    }
+
+    /// Returns the bytes on the heap.
+    fn bytes(&self) -> usize {
+        let sets = self.days.iter().map(|recent| recent.series.bytes());
+        self.days.capacity() * size_of::<RecentDay>() + sets.sum::<usize>()
     }
 }
 
@@ -86,14 +115,14 @@ impl LastDays {
             self.days.insert(series, day);
             self.changed.insert(series.0 / PAGE_SERIES);
         }
-        self.newest.add(series, day);
+        self.recent.add(series, day);
     }
 
     /// Raises the last days of series.
     pub(super) fn raise_all(&mut self, mut last: impl Iterator<Item = (SeriesId, u32)>) {
         loop {
-            let not_newest = |(series, day): &(SeriesId, u32)| !self.newest.is_since(*series, *day);
-            let unknown: Vec<_> = last.by_ref().filter(not_newest).take(RAISED_AT_ONCE).collect();
+            let not_known = |(series, day): &(SeriesId, u32)| !self.recent.is_since(*series, *day);
+            let unknown: Vec<_> = last.by_ref().filter(not_known).take(RAISED_AT_ONCE).collect();
             if unknown.is_empty() {
                 return;
             }
@@ -103,7 +132,7 @@ impl LastDays {
 
     /// Removes a series that has retired.
     pub(super) fn remove(&mut self, series: SeriesId) {
-        self.newest.series.remove(series.0);
+        self.recent.remove(series);
         if self.days.remove(series).is_some() {
             self.changed.insert(series.0 / PAGE_SERIES);
         }
@@ -121,7 +150,7 @@ impl LastDays {
     /// as changed.
     pub(super) fn restore(&mut self, rows: Vec<(SeriesId, u32)>, known: impl Fn(SeriesId) -> bool) {
         // A restored day may be earlier than one that was known.
-        self.newest = NewestDay::default();
+        self.recent = RecentDays::default();
         for (series, day) in rows {
             if known(series) {
                 self.days.insert(series, day);
@@ -154,7 +183,7 @@ impl LastDays {
 
     /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.days.bytes() + self.newest.series.bytes() + self.changed.bytes()
+        self.days.bytes() + self.recent.bytes() + self.changed.bytes()
     }
 }
 
@@ -162,9 +191,11 @@ impl LastDays {
 impl LastDays {
     /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
-        let sets = [&self.newest.series, &self.changed];
+        let recent = self.recent.days.iter().map(|recent| &recent.series);
+        let sets = recent.chain([&self.changed]);
         let of_sets = sets.map(|set| super::measured_set::bitmap_bytes(set));
-        self.days.walked_bytes() + of_sets.iter().sum::<usize>()
+        let of_days = self.recent.days.capacity() * size_of::<RecentDay>();
+        self.days.walked_bytes() + of_days + of_sets.sum::<usize>()
     }
 }
 
@@ -257,11 +288,38 @@ mod tests {
             together.raise_all(last(day));
             last(day).for_each(|(series, day)| each.raise(series, day));
             assert!((0..4_001).all(|n| together.get(SeriesId(n)) == each.get(SeriesId(n))));
-            assert_eq!(together.newest.day, each.newest.day);
             assert_eq!(*together.changed, *each.changed);
             together.changed.clear();
             each.changed.clear();
         }
+    }
+
+    #[test]
+    fn series_of_the_days_noted_last_are_known() {
+        let mut days = LastDays::default();
+        let of_day = |day: u32| (0..3).map(move |n| (SeriesId(day % 100 * 10 + n), day));
+        let is_known = |days: &LastDays, day| {
+            of_day(day).filter(|(series, day)| days.recent.is_since(*series, *day)).count()
+        };
+        for day in (20_000..20_020).rev() {
+            days.raise_all(of_day(day));
+            assert_eq!(is_known(&days, day), 2, "the first one made it a recent day");
+            days.raise_all(of_day(day));
+            assert_eq!(is_known(&days, day), 3);
+            assert!(days.recent.days.len() <= RECENT_DAYS);
+        }
+        assert_eq!(is_known(&days, 20_003), 3);
+        assert_eq!(is_known(&days, 20_004), 0);
+        // One series of each of many days does not displace them.
+        days.raise_all((30_000..30_100).map(|day| (SeriesId(day), day)));
+        assert_eq!(is_known(&days, 20_000), 3);
+        // Known with data on a day is known for all days before, until it is removed.
+        assert!(
+            days.recent.is_since(SeriesId(31), 20_003) && days.recent.is_since(SeriesId(31), 0)
+        );
+        assert!(!days.recent.is_since(SeriesId(31), 20_004));
+        days.remove(SeriesId(31));
+        assert!(!days.recent.is_since(SeriesId(31), 0));
     }
 
     #[test]
