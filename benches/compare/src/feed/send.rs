@@ -1,6 +1,6 @@
 //! Sends the requests of a file over keep-alive connections, each after the response to the
-//! previous one, and measures their times. The next request is read from the file while the server
-//! works on the previous one, as an agent collects its next batch meanwhile.
+//! previous one, and measures their times. If there are many, the next one is read from the file
+//! while the server works on the previous one, as an agent collects its next batch meanwhile.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -15,6 +15,9 @@ use crate::outcome::Outcome;
 
 /// As many as the reference machine has cores.
 const CONNECTIONS: usize = 2;
+/// From so many requests on, the next one is read ahead. Of a few large ones, one that a connection
+/// has taken early would wait while the other connection has nothing to send.
+const READS_AHEAD_MIN: usize = 100;
 
 /// The result of a load.
 #[derive(Debug, Default)]
@@ -47,6 +50,7 @@ pub(crate) fn send(
 ) -> Outcome<Sent> {
     let file = File::open(path)?;
     let next = AtomicUsize::new(0);
+    let reads_ahead = batches.len() >= READS_AHEAD_MIN;
     let clock = Stopwatch::start();
     let done: Vec<Outcome<Done>> = std::thread::scope(|scope| {
         let mut running = Vec::new();
@@ -65,9 +69,14 @@ pub(crate) fn send(
                 while is_read {
                     let clock = Stopwatch::start();
                     connection.send(request.bytes())?;
-                    is_read = read_next(&mut following)?;
+                    if reads_ahead {
+                        is_read = read_next(&mut following)?;
+                    }
                     let response = connection.response()?;
                     done.took_ms.push(clock.ms());
+                    if !reads_ahead {
+                        is_read = read_next(&mut following)?;
+                    }
                     std::mem::swap(&mut request, &mut following);
                     if !response.is_success() {
                         done.refused += 1;
