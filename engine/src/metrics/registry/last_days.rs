@@ -52,17 +52,18 @@ pub(crate) struct LastDays {
     changed: MeasuredSet,
 }
 
-/// The series that are known to have data on one of the days that were noted last, or later:
-/// most of those that the next seal contains. A bit each, so they are found without a look at their
-/// days, which are spread over more memory than the caches of a processor have.
+/// The series that are known to have data on one of a few days, or later: most of those that the
+/// next seal contains. A bit each, so they are found without a look at their days, which are spread
+/// over more memory than the caches of a processor have.
 ///
 /// Several days, since our own metrics are of today while others may be imported, or have a clock
 /// that is wrong.
 #[derive(Debug, Default)]
 struct RecentDays {
-    /// The newest of them first.
+    /// The one that was added last comes first.
     days: VecDeque<RecentDay>,
-    /// The day noted last that is none of these. Noted once more, it becomes one.
+    /// The day noted last that was none of these. If it is noted twice in a row, it becomes one: a
+    /// few series with days of their own displace none.
     other: Option<u32>,
 }
 
@@ -243,6 +244,8 @@ pub(super) fn read_row(row: &[u8]) -> CodecResult<Vec<(SeriesId, u32)>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -265,7 +268,7 @@ mod tests {
     #[test]
     fn days_are_only_raised() {
         let mut days = LastDays::default();
-        for (day, expected) in [(5, 5), (3, 5), (9, 9)] {
+        for (day, expected) in [(5, 5), (3, 5), (9, 9), (9, 9)] {
             days.raise(SeriesId(7), day);
             assert_eq!(days.get(SeriesId(7)), Some(expected));
         }
@@ -278,19 +281,70 @@ mod tests {
         assert_eq!(days.get(SeriesId(7)), Some(9));
     }
 
-    #[test]
-    fn days_of_many_series_are_raised_like_those_of_each() {
-        let (mut together, mut each) = (LastDays::default(), LastDays::default());
-        // Each twice, the earlier day later.
-        let twice = |n: u32, day: u32| [1, 0].map(|more| (SeriesId(n * 7 % 4_000), day + more));
-        let last = |day| (0..4_000).flat_map(move |n| twice(n, day));
-        for day in [20_000, 20_000, 19_999, 20_002] {
-            together.raise_all(last(day));
-            last(day).for_each(|(series, day)| each.raise(series, day));
-            assert!((0..4_001).all(|n| together.get(SeriesId(n)) == each.get(SeriesId(n))));
-            assert_eq!(*together.changed, *each.changed);
-            together.changed.clear();
-            each.changed.clear();
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// So many series from one on get data on a day, or on days in turn.
+        Raise {
+            first: u32,
+            series: u32,
+            day: u32,
+            days: u32,
+        },
+        Remove(u32),
+        Restore {
+            series: u32,
+            day: u32,
+        },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            8 => (0u32..50, 1u32..50, 0u32..7, 1u32..4)
+                .prop_map(|(first, series, day, days)| Step::Raise { first, series, day, days }),
+            1 => (0u32..100).prop_map(Step::Remove),
+            1 => (0u32..100, 0u32..7).prop_map(|(series, day)| Step::Restore { series, day }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn days_of_many_series_are_raised_like_those_of_each(
+            steps in prop::collection::vec(step(), 1..60),
+        ) {
+            let mut days = LastDays::default();
+            let mut expected = std::collections::BTreeMap::<u32, u32>::new();
+            for step in steps {
+                days.changed.clear();
+                let before = expected.clone();
+                match step {
+                    Step::Raise { first, series, day, days: more } => {
+                        let last = (first..first + series).map(|id| (id, day + id % more));
+                        days.raise_all(last.clone().map(|(id, day)| (SeriesId(id), day)));
+                        for (id, day) in last {
+                            let known = expected.entry(id).or_insert(day);
+                            *known = (*known).max(day);
+                        }
+                    }
+                    Step::Remove(id) => {
+                        days.remove(SeriesId(id));
+                        expected.remove(&id);
+                    }
+                    Step::Restore { series, day } => {
+                        days.restore(vec![(SeriesId(series), day)], |_| true);
+                        expected.insert(series, day);
+                    }
+                }
+                let is_restored = matches!(step, Step::Restore { .. });
+                prop_assert_eq!(!days.changed.is_empty(), before != expected && !is_restored);
+                for id in 0..100 {
+                    let last = days.get(SeriesId(id));
+                    prop_assert_eq!(last, expected.get(&id).copied());
+                    let known = days.recent.days.iter().filter(|recent| recent.series.contains(id));
+                    for recent in known {
+                        prop_assert!(last.is_some_and(|last| last >= recent.day));
+                    }
+                }
+            }
         }
     }
 
@@ -303,7 +357,7 @@ mod tests {
         };
         for day in (20_000..20_020).rev() {
             days.raise_all(of_day(day));
-            assert_eq!(is_known(&days, day), 2, "the first one made it a recent day");
+            assert_eq!(is_known(&days, day), 2, "the second one made it a recent day");
             days.raise_all(of_day(day));
             assert_eq!(is_known(&days, day), 3);
             assert!(days.recent.days.len() <= RECENT_DAYS);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use telltale_engine::{Engine, Maintenance, Options, PointBatch, TimestampMs};
 
+use super::line::{Field, Line, Scanner};
 use super::lines::Lines;
 use super::number::{boolean, number};
 use super::series::{Series, field_key};
@@ -390,6 +391,16 @@ fn resolved(engine: &Engine, body: &[u8]) -> (PointBatch, Value) {
     (points, to_json(&outcome))
 }
 
+/// Returns the lines of a body that are not rejected, with their fields.
+fn scanned(body: &[u8]) -> Vec<(Line<'_>, Vec<Field<'_>>)> {
+    let (mut scanner, mut fields) = (Scanner::new(body, (0, 0)), Vec::new());
+    let mut lines = Vec::new();
+    while let Some((_, line)) = scanner.next(&mut fields) {
+        lines.extend(line.map(|line| (line, fields.clone())));
+    }
+    lines
+}
+
 proptest! {
     // Each case opens an engine.
     #![proptest_config(ProptestConfig::with_cases(16))]
@@ -413,18 +424,22 @@ proptest! {
 }
 
 proptest! {
-    /// Without strings, the outcome of a line does not depend on the other lines.
+    /// Without strings, what is read of a line does not depend on the other lines: neither its
+    /// parts, with their hashes, nor the outcome.
     #[test]
     fn lines_are_parsed_independently(body in pieces()) {
         let body: Vec<u8> = body.into_iter().filter(|byte| *byte != b'"').collect();
         let (points, errors, _) = read_as(Precision::default(), &body);
         let (mut each_points, mut each_errors) = (Vec::new(), 0);
+        let mut each_lines = Vec::new();
         for line in body.split(|byte| *byte == b'\n') {
             let (points, errors, _) = read_as(Precision::default(), line);
             each_points.extend(points);
             each_errors += errors.len();
+            each_lines.extend(scanned(line));
         }
         prop_assert_eq!((points, errors.len()), (each_points, each_errors));
+        prop_assert_eq!(scanned(&body), each_lines);
     }
 
     #[test]
