@@ -37,9 +37,6 @@ use crate::trusted_time::TrustedClock;
 
 /// Time from a start until posting lists are built that no query needed yet.
 const INDEX_AFTER_START: Duration = Duration::from_secs(1);
-/// The nice value of threads that compute in the background, in addition to that of the process: of
-/// a processor that others need too, they get a third of what each of these gets.
-const BACKGROUND_NICE: i32 = 5;
 
 pub(crate) fn open(dir: &Path, options: Options) -> Result<EngineInner> {
     open_on(dir, options, FileOps::system())
@@ -122,13 +119,9 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
 
 fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
     let worker = Arc::clone(&inner.worker);
-    inner.threads.lock().push(thread("telltale-maint", move || {
-        give_way();
-        worker.run();
-    })?);
+    inner.threads.lock().push(thread("telltale-maint", move || worker.run())?);
     let (telemetry, state) = (Arc::clone(&inner.telemetry), Arc::clone(&inner.maintenance_state));
     let complete_postings = move || {
-        give_way();
         let registry = telemetry.metrics.registry();
         let complete = || {
             // The rest of the start needs the processors.
@@ -157,19 +150,6 @@ fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     started.map_err(|error| Error::Storage(format!("starting the thread {name}: {error}")))
-}
-
-/// Makes the calling thread give way to those that serve requests, where a thread has a priority of
-/// its own.
-///
-/// A thread that wakes up on the core of a seal otherwise waits until the kernel ends the turn of
-/// the seal, which takes up to 4 ms.
-fn give_way() {
-    if cfg!(target_os = "linux")
-        && let Err(error) = rustix::process::nice(BACKGROUND_NICE)
-    {
-        tracing::debug!(%error, "a background thread has the priority of the others");
-    }
 }
 
 fn query_threads(threads: usize) -> Result<rayon::ThreadPool> {

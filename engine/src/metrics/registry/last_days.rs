@@ -13,8 +13,6 @@
 //! rows were lost, all days are raised to those of the newest blocks, because older versions of the
 //! rows may have reappeared.
 
-use std::collections::VecDeque;
-
 use roaring::RoaringBitmap;
 
 use super::measured_set::MeasuredSet;
@@ -32,8 +30,6 @@ use crate::storage::{Batch, keyspaces};
 const VERSION: u8 = 1;
 /// Series per page.
 const PAGE_SERIES: u32 = 1 << 8;
-/// Days whose series are known: ours, that of most data, and those of some that is late.
-const RECENT_DAYS: usize = 4;
 /// Series whose days are raised together.
 const RAISED_AT_ONCE: usize = 1 << 10;
 
@@ -47,61 +43,35 @@ pub(crate) fn day_of(time: TimestampMs) -> u32 {
 #[derive(Debug, Default)]
 pub(crate) struct LastDays {
     days: SeriesMap<u32>,
-    recent: RecentDays,
+    newest: NewestDay,
     /// Pages that differ from those on disk.
     changed: MeasuredSet,
 }
 
-/// The series that are known to have data on one of a few days, or later: most of those that the
-/// next seal contains. A bit each, so they are found without a look at their days, which are spread
-/// over more memory than the caches of a processor have.
-///
-/// Several days, since our own metrics are of today while others may be imported, or have a clock
-/// that is wrong.
+/// The series that are known to have data on the newest of all days: most of those that a seal
+/// contains. A bit each, so they are found without a look at their days, which are spread over more
+/// memory than the caches of a processor have.
 #[derive(Debug, Default)]
-struct RecentDays {
-    /// The one that was added last comes first.
-    days: VecDeque<RecentDay>,
-    /// The day noted last that was none of these. If it is noted twice in a row, it becomes one: a
-    /// few series with days of their own displace none.
-    other: Option<u32>,
-}
-
-#[derive(Debug)]
-struct RecentDay {
+struct NewestDay {
     day: u32,
     /// Their last day is `day` or later.
     series: MeasuredSet,
 }
 
-impl RecentDays {
+impl NewestDay {
     /// Returns whether a series is known to have data on `day` or later.
     fn is_since(&self, series: SeriesId, day: u32) -> bool {
-        self.days.iter().any(|recent| day <= recent.day && recent.series.contains(series.0))
+        day <= self.day && self.series.contains(series.0)
     }
 
     /// Takes note of a series with data on `day`.
     fn add(&mut self, series: SeriesId, day: u32) {
-        if let Some(recent) = self.days.iter_mut().find(|recent| recent.day == day) {
-            recent.series.insert(series.0);
-        } else if self.other.replace(day) == Some(day) {
-            let mut recent = RecentDay { day, series: MeasuredSet::default() };
-            recent.series.insert(series.0);
-            self.days.truncate(RECENT_DAYS - 1);
-            self.days.push_front(recent);
+        if day > self.day {
+            *self = Self { day, ..Self::default() };
         }
-    }
-
-    fn remove(&mut self, series: SeriesId) {
-        for recent in &mut self.days {
-            recent.series.remove(series.0);
+        if day == self.day {
+            self.series.insert(series.0);
         }
-    }
-
-    /// Returns the bytes on the heap.
-    fn bytes(&self) -> usize {
-        let sets = self.days.iter().map(|recent| recent.series.bytes());
-        self.days.capacity() * size_of::<RecentDay>() + sets.sum::<usize>()
     }
 }
 
@@ -116,14 +86,14 @@ impl LastDays {
             self.days.insert(series, day);
             self.changed.insert(series.0 / PAGE_SERIES);
         }
-        self.recent.add(series, day);
+        self.newest.add(series, day);
     }
 
     /// Raises the last days of series.
     pub(super) fn raise_all(&mut self, mut last: impl Iterator<Item = (SeriesId, u32)>) {
         loop {
-            let not_known = |(series, day): &(SeriesId, u32)| !self.recent.is_since(*series, *day);
-            let unknown: Vec<_> = last.by_ref().filter(not_known).take(RAISED_AT_ONCE).collect();
+            let not_newest = |(series, day): &(SeriesId, u32)| !self.newest.is_since(*series, *day);
+            let unknown: Vec<_> = last.by_ref().filter(not_newest).take(RAISED_AT_ONCE).collect();
             if unknown.is_empty() {
                 return;
             }
@@ -133,7 +103,7 @@ impl LastDays {
 
     /// Removes a series that has retired.
     pub(super) fn remove(&mut self, series: SeriesId) {
-        self.recent.remove(series);
+        self.newest.series.remove(series.0);
         if self.days.remove(series).is_some() {
             self.changed.insert(series.0 / PAGE_SERIES);
         }
@@ -151,7 +121,7 @@ impl LastDays {
     /// as changed.
     pub(super) fn restore(&mut self, rows: Vec<(SeriesId, u32)>, known: impl Fn(SeriesId) -> bool) {
         // A restored day may be earlier than one that was known.
-        self.recent = RecentDays::default();
+        self.newest = NewestDay::default();
         for (series, day) in rows {
             if known(series) {
                 self.days.insert(series, day);
@@ -184,7 +154,7 @@ impl LastDays {
 
     /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.days.bytes() + self.recent.bytes() + self.changed.bytes()
+        self.days.bytes() + self.newest.series.bytes() + self.changed.bytes()
     }
 }
 
@@ -192,11 +162,9 @@ impl LastDays {
 impl LastDays {
     /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
-        let recent = self.recent.days.iter().map(|recent| &recent.series);
-        let sets = recent.chain([&self.changed]);
+        let sets = [&self.newest.series, &self.changed];
         let of_sets = sets.map(|set| super::measured_set::bitmap_bytes(set));
-        let of_days = self.recent.days.capacity() * size_of::<RecentDay>();
-        self.days.walked_bytes() + of_days + of_sets.sum::<usize>()
+        self.days.walked_bytes() + of_sets.iter().sum::<usize>()
     }
 }
 
@@ -244,8 +212,6 @@ pub(super) fn read_row(row: &[u8]) -> CodecResult<Vec<(SeriesId, u32)>> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -268,7 +234,7 @@ mod tests {
     #[test]
     fn days_are_only_raised() {
         let mut days = LastDays::default();
-        for (day, expected) in [(5, 5), (3, 5), (9, 9), (9, 9)] {
+        for (day, expected) in [(5, 5), (3, 5), (9, 9)] {
             days.raise(SeriesId(7), day);
             assert_eq!(days.get(SeriesId(7)), Some(expected));
         }
@@ -281,99 +247,21 @@ mod tests {
         assert_eq!(days.get(SeriesId(7)), Some(9));
     }
 
-    #[derive(Clone, Debug)]
-    enum Step {
-        /// So many series from one on get data on a day, or on days in turn.
-        Raise {
-            first: u32,
-            series: u32,
-            day: u32,
-            days: u32,
-        },
-        Remove(u32),
-        Restore {
-            series: u32,
-            day: u32,
-        },
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![
-            8 => (0u32..50, 1u32..50, 0u32..7, 1u32..4)
-                .prop_map(|(first, series, day, days)| Step::Raise { first, series, day, days }),
-            1 => (0u32..100).prop_map(Step::Remove),
-            1 => (0u32..100, 0u32..7).prop_map(|(series, day)| Step::Restore { series, day }),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn days_of_many_series_are_raised_like_those_of_each(
-            steps in prop::collection::vec(step(), 1..60),
-        ) {
-            let mut days = LastDays::default();
-            let mut expected = std::collections::BTreeMap::<u32, u32>::new();
-            for step in steps {
-                days.changed.clear();
-                let before = expected.clone();
-                match step {
-                    Step::Raise { first, series, day, days: more } => {
-                        let last = (first..first + series).map(|id| (id, day + id % more));
-                        days.raise_all(last.clone().map(|(id, day)| (SeriesId(id), day)));
-                        for (id, day) in last {
-                            let known = expected.entry(id).or_insert(day);
-                            *known = (*known).max(day);
-                        }
-                    }
-                    Step::Remove(id) => {
-                        days.remove(SeriesId(id));
-                        expected.remove(&id);
-                    }
-                    Step::Restore { series, day } => {
-                        days.restore(vec![(SeriesId(series), day)], |_| true);
-                        expected.insert(series, day);
-                    }
-                }
-                let is_restored = matches!(step, Step::Restore { .. });
-                prop_assert_eq!(!days.changed.is_empty(), before != expected && !is_restored);
-                for id in 0..100 {
-                    let last = days.get(SeriesId(id));
-                    prop_assert_eq!(last, expected.get(&id).copied());
-                    let known = days.recent.days.iter().filter(|recent| recent.series.contains(id));
-                    for recent in known {
-                        prop_assert!(last.is_some_and(|last| last >= recent.day));
-                    }
-                }
-            }
-        }
-    }
-
     #[test]
-    fn series_of_the_days_noted_last_are_known() {
-        let mut days = LastDays::default();
-        let of_day = |day: u32| (0..3).map(move |n| (SeriesId(day % 100 * 10 + n), day));
-        let is_known = |days: &LastDays, day| {
-            of_day(day).filter(|(series, day)| days.recent.is_since(*series, *day)).count()
-        };
-        for day in (20_000..20_020).rev() {
-            days.raise_all(of_day(day));
-            assert_eq!(is_known(&days, day), 2, "the second one made it a recent day");
-            days.raise_all(of_day(day));
-            assert_eq!(is_known(&days, day), 3);
-            assert!(days.recent.days.len() <= RECENT_DAYS);
+    fn days_of_many_series_are_raised_like_those_of_each() {
+        let (mut together, mut each) = (LastDays::default(), LastDays::default());
+        // Each twice, the earlier day later.
+        let twice = |n: u32, day: u32| [1, 0].map(|more| (SeriesId(n * 7 % 4_000), day + more));
+        let last = |day| (0..4_000).flat_map(move |n| twice(n, day));
+        for day in [20_000, 20_000, 19_999, 20_002] {
+            together.raise_all(last(day));
+            last(day).for_each(|(series, day)| each.raise(series, day));
+            assert!((0..4_001).all(|n| together.get(SeriesId(n)) == each.get(SeriesId(n))));
+            assert_eq!(together.newest.day, each.newest.day);
+            assert_eq!(*together.changed, *each.changed);
+            together.changed.clear();
+            each.changed.clear();
         }
-        assert_eq!(is_known(&days, 20_003), 3);
-        assert_eq!(is_known(&days, 20_004), 0);
-        // One series of each of many days does not displace them.
-        days.raise_all((30_000..30_100).map(|day| (SeriesId(day), day)));
-        assert_eq!(is_known(&days, 20_000), 3);
-        // Known with data on a day is known for all days before, until it is removed.
-        assert!(
-            days.recent.is_since(SeriesId(31), 20_003) && days.recent.is_since(SeriesId(31), 0)
-        );
-        assert!(!days.recent.is_since(SeriesId(31), 20_004));
-        days.remove(SeriesId(31));
-        assert!(!days.recent.is_since(SeriesId(31), 0));
     }
 
     #[test]
