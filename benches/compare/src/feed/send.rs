@@ -15,8 +15,8 @@ use crate::outcome::Outcome;
 
 /// As many as the reference machine has cores.
 const CONNECTIONS: usize = 2;
-/// In loads of so many requests, each connection reads the next one ahead. In smaller loads one that
-/// was taken early could wait for a slow response while the other connection has nothing to send.
+/// In loads of so many requests, each connection reads the next one ahead. In smaller loads one
+/// that was taken early could wait for a slow response while the other connection has none to send.
 const READS_AHEAD_MIN: usize = 100;
 
 /// The result of a load.
