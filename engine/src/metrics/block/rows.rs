@@ -36,9 +36,9 @@ use crate::limits::BLOCK_ROWS_MAX;
 use crate::metrics::times::{PageNumber, TimePage, TimeVectorRef};
 use crate::model::SeriesId;
 
-/// Shorter vectors are stored in the block: sharing them would not save enough to justify the
 /// The most series of a block that take few of the rows of a page.
 pub(crate) const FEW_SERIES: usize = 2;
+/// Shorter vectors are stored in the block: sharing them would not save enough to justify the
 /// lookup.
 const SHARED_ROWS_MIN: usize = 32;
 
