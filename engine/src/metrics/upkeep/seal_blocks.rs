@@ -131,12 +131,17 @@ struct WindowWriters<'s, B> {
     origin: BlockOrigin<'s>,
     now: TimestampMs,
     last_times: LastTimes,
-    writers: BTreeMap<i64, BlockWriter<'s, B>>,
+    writers: Vec<(TimeRange, BlockWriter<'s, B>)>,
+    /// Where the writer of a window is, by its start.
+    places: BTreeMap<i64, usize>,
+    /// Where the last writer is: that of the next series in most cases.
+    last: usize,
 }
 
 impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
     fn new(origin: BlockOrigin<'s>, now: TimestampMs) -> Self {
-        Self { origin, now, last_times: Vec::new(), writers: BTreeMap::new() }
+        let (last_times, writers, places) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { origin, now, last_times, writers, places, last: 0 }
     }
 
     /// Appends the rows of a series, in ascending time.
@@ -145,24 +150,40 @@ impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
         if let Some(last) = times.last() {
             self.last_times.push((series, TimestampMs(*last)));
         }
-        while let Some(first) = times.first() {
-            let window = window_of(TimestampMs(*first), self.now);
-            let inside = times.partition_point(|t| *t < window.end.0);
+        while let (Some(first), Some(last)) = (times.first(), times.last()) {
+            let (window, writer) = self.writer_of(TimestampMs(*first));
+            let inside = if *last < window.end.0 {
+                times.len()
+            } else {
+                times.partition_point(|t| *t < window.end.0)
+            };
             let (now, later) = times.split_at(inside);
             let (rows_now, rows_later) = rows.split_at(inside);
-            let tier = Tier::finest(self.origin.kind);
-            self.writers
-                .entry(window.start.0)
-                .or_insert_with(|| BlockWriter::new(self.origin, tier, window))
-                .push(series, now, rows_now)?;
+            writer.push(series, now, rows_now)?;
             (times, rows) = (later, rows_later);
         }
         Ok(())
     }
 
+    /// Returns the window of a time, and its writer.
+    fn writer_of(&mut self, time: TimestampMs) -> &mut (TimeRange, BlockWriter<'s, B>) {
+        let is_last = self.writers.get(self.last).is_some_and(|(last, _)| last.contains(time));
+        if !is_last {
+            let window = window_of(time, self.now);
+            self.last = *self.places.entry(window.start.0).or_insert_with(|| {
+                let tier = Tier::finest(self.origin.kind);
+                self.writers.push((window, BlockWriter::new(self.origin, tier, window)));
+                self.writers.len() - 1
+            });
+        }
+        &mut self.writers[self.last]
+    }
+
     fn finish(self, replaced: u64) -> CodecResult<SealedMetric> {
+        let mut writers = self.writers;
+        writers.sort_by_key(|(window, _)| window.start);
         let mut blocks = Vec::new();
-        for writer in self.writers.into_values() {
+        for (_, writer) in writers {
             blocks.extend(writer.finish()?);
         }
         Ok(SealedMetric { blocks, replaced, last_times: self.last_times })
