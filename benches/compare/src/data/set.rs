@@ -135,6 +135,8 @@ impl Set {
                 format!("{written} points were generated instead of {}", self.points()).into()
             );
         }
+        // So that the disk is idle in the load that follows.
+        rustix::fs::sync();
         Ok(folder)
     }
 
