@@ -33,6 +33,8 @@ pub(crate) fn run(context: &Context) -> Outcome<()> {
     for peer in peers {
         contestants.push((peer, contestant(context, peer)));
     }
+    // Programs that were fetched are on disk before anything is measured.
+    rustix::fs::sync();
     for part in parts {
         let mut cells = Vec::new();
         for (peer, contestant) in &contestants {
@@ -42,7 +44,7 @@ pub(crate) fn run(context: &Context) -> Outcome<()> {
             }
         }
         // The peers take turns: the speed of a machine changes from minute to minute.
-        for run in 0..context.options.runs {
+        for run in 0..context.options.runs * part.repeats {
             for (peer, contestant, cell) in &mut cells {
                 if run == 0 || REPEATED.contains(peer) {
                     measure(context, part, (peer, contestant), cell)?;

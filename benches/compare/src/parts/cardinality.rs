@@ -1,17 +1,14 @@
-//! The same number of points in an increasing number of series, several times. The first point of
-//! each series is measured separately, and so is a restart with the most series.
+//! The same number of points in an increasing number of series. The first point of each series is
+//! measured separately, and so is a restart with the most series.
 
 use super::measure_set::{record_disk, restart_and_count, workload};
 use super::peer_server::{Context, PeerServer, Until};
 use crate::data::{Format, Set};
 use crate::outcome::Outcome;
-use crate::peers::{Feed, Peer};
+use crate::peers::Peer;
 use crate::results::{Cell, Row};
 
 const SERIES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
-/// Loads of further points, of which the medians are reported: one takes a second or two, in which
-/// a seal more or less makes a difference.
-const LOADS: usize = 3;
 
 pub(crate) fn serve(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cell) -> Outcome<()> {
     // InfluxDB needs gigabytes of memory and minutes for a million series.
@@ -30,22 +27,18 @@ pub(crate) fn serve(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cel
         cell.add(Row::Load(first))?;
         let name = format!("{series} series");
         let steps = set.points() as usize / series;
-        let (mut points, mut merged) = (series as u64, false);
-        for at in 0..LOADS {
-            let later = Set::series(series, 1 + at * steps, steps);
-            let workload = workload(&name, later, format);
-            let mut load = target.load(&workload, Until::Merged)?;
-            let stored = peer.count(&mut target.server, workload.feed)?;
-            load.stored = Some(stored.saturating_sub(points));
-            points += workload.set.points();
-            merged = load.cpu_merge.is_some();
-            cell.add(Row::Load(load))?;
-        }
+        let workload = workload(&name, Set::series(series, 1, steps), format);
+        let mut load = target.load(&workload, Until::Merged)?;
+        let stored = peer.count(&mut target.server, workload.feed)?;
+        load.stored = Some(stored.saturating_sub(series as u64));
+        let merged = load.cpu_merge.is_some();
+        cell.add(Row::Load(load))?;
+        let points = series as u64 + workload.set.points();
         if merged {
             record_disk(&target, &name, points, cell)?;
         }
         if SERIES.last() == Some(&series) {
-            restart_and_count(&mut target, Feed::Metrics(format), points, cell)?;
+            restart_and_count(&mut target, &workload, points, cell)?;
         }
         target.remove()?;
     }

@@ -112,13 +112,13 @@ pub(crate) fn restart(
 /// the complete response.
 pub(crate) fn restart_and_count(
     target: &mut PeerServer<'_>,
-    feed: Feed,
+    workload: &Workload<'_>,
     before: u64,
     cell: &mut Cell,
 ) -> Outcome<()> {
     let stop_s = target.restart(Signal::TERM, Mode::Normal)?;
     let clock = Stopwatch::start();
-    let after = target.peer.count(&mut target.server, feed)?;
+    let after = target.peer.count(&mut target.server, workload.feed)?;
     let answer_s = target.server.ready_s + clock.seconds();
     record_restart(target, Signal::TERM, (stop_s, Some(answer_s)), (before, after), cell)
 }

@@ -17,6 +17,8 @@ pub(crate) struct Part {
     pub(crate) serve: fn(&Context, &dyn Peer, Set, &mut Cell) -> Outcome<()>,
     /// Whether engines without a server can run it.
     pub(crate) embedded: bool,
+    /// How often it runs in each run of the peers that are measured repeatedly.
+    pub(crate) repeats: usize,
 }
 
 /// All parts, in the order of the report.
@@ -27,6 +29,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |_| Set::cpu(100, 12),
         serve: tsbs::small,
         embedded: true,
+        repeats: 1,
     },
     Part {
         name: "tsbs-medium",
@@ -34,6 +37,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::cpu(1_000, scale.pick(2, 6)),
         serve: tsbs::medium,
         embedded: true,
+        repeats: 1,
     },
     Part {
         name: "doubles",
@@ -41,6 +45,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::doubles(100, scale.pick(4, 12)),
         serve: bulk::serve,
         embedded: true,
+        repeats: 1,
     },
     Part {
         name: "mix",
@@ -48,6 +53,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::Mix { agents: 100, steps: scale.pick(360, 6 * 360) },
         serve: bulk::serve,
         embedded: true,
+        repeats: 1,
     },
     Part {
         name: "latencies",
@@ -55,6 +61,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::Latencies { steps: scale.pick(20_000, 100_000) },
         serve: bulk::latencies,
         embedded: true,
+        repeats: 1,
     },
     Part {
         name: "events",
@@ -62,6 +69,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::Events { count: scale.pick(1_000_000, 5_000_000) },
         serve: events::serve,
         embedded: true,
+        repeats: 1,
     },
     Part {
         name: "late",
@@ -69,6 +77,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::cpu(100, scale.pick(6, 12)),
         serve: late::serve,
         embedded: false,
+        repeats: 1,
     },
     Part {
         name: "cardinality",
@@ -76,6 +85,8 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::series(1_000, 1, scale.pick(1_000, 4_000)),
         serve: cardinality::serve,
         embedded: false,
+        // Its loads take a second, in which a seal more or less makes a difference.
+        repeats: 3,
     },
     Part {
         name: "month",
@@ -83,6 +94,7 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::days(100, month::days(scale)),
         serve: month::serve,
         embedded: false,
+        repeats: 1,
     },
     Part {
         name: "churn",
@@ -90,5 +102,6 @@ pub(crate) const PARTS: &[Part] = &[
         set: |scale| Set::churn(1_000, scale.pick(1, 2), 10),
         serve: churn::serve,
         embedded: false,
+        repeats: 1,
     },
 ];

@@ -86,7 +86,6 @@ pub(crate) fn python(home: &Path) -> Outcome<PathBuf> {
     run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PYTHON_PACKAGES))?;
     std::fs::write(complete, wanted)?;
-    rustix::fs::sync();
     Ok(python)
 }
 
