@@ -95,7 +95,6 @@ fn scan(c: &mut Criterion) {
     group.finish();
 }
 
-/// Opening after a kill: all data is in the log.
 /// Search in the names of 30 000 metrics with ten series each, and counts of their series.
 fn names(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
@@ -132,6 +131,7 @@ fn names(c: &mut Criterion) {
     group.finish();
 }
 
+/// Opening after a kill: all data is in the log.
 fn replay(c: &mut Criterion) {
     let mut group = c.benchmark_group("restart");
     group.sample_size(10);

@@ -27,7 +27,13 @@ const BATCH: usize = 1_000;
 
 fn open(dir: &Path) -> Arc<Jobs> {
     let engine = Engine::open(dir, options()).unwrap();
-    let settings = JobsSettings { finished_max: 10_000, ..JobsSettings::default() };
+    // As many iterations as a measurement takes enqueue more jobs than a queue takes by default.
+    let settings = JobsSettings {
+        finished_max: 10_000,
+        waiting_max: usize::MAX,
+        queue_waiting_max: usize::MAX,
+        ..JobsSettings::default()
+    };
     Arc::new(ledger_of(engine, settings))
 }
 

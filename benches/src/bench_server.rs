@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use telltale_engine::{Engine, Memory};
 use telltale_server::app::App;
 use telltale_server::areas;
+use telltale_server::areas::errors::ErrorSettings;
 use telltale_server::config::Config;
 use telltale_server::http::{self, ConnectionThreads, Listener, Server};
 use telltale_server::platform::keys::KeyString;
@@ -30,7 +31,7 @@ pub struct BenchServer {
 }
 
 impl BenchServer {
-    /// Serves `engine`, without rate limits.
+    /// Serves `engine`, without rate limits, and with any number of new errors an hour.
     ///
     /// # Panics
     /// When it cannot.
@@ -48,7 +49,9 @@ impl BenchServer {
                     single: Quota::Unlimited,
                     other: Quota::Unlimited,
                 };
-                let config = Config { limits: unlimited, ..Config::default() };
+                let new_groups_per_hour = u64::MAX;
+                let errors = ErrorSettings { new_groups_per_hour, ..ErrorSettings::default() };
+                let config = Config { limits: unlimited, errors, ..Config::default() };
                 let settings = config.http_settings(&Memory::unlimited());
                 let (clock, ticks) = (telltale_engine::Clock::system(), Ticks::system());
                 let app = App::new(engine, clock.clone(), ticks.clone(), &config);
