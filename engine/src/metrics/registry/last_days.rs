@@ -89,21 +89,22 @@ impl LastDays {
         self.newest.add(series, day);
     }
 
-    /// Raises the last days of series, which takes least if their ids ascend.
+    /// Raises the last days of series: fastest if their ids ascend.
     pub(super) fn raise_all(&mut self, mut last: impl Iterator<Item = (SeriesId, u32)>) {
         loop {
-            let mut known = self.days.neighbours();
-            let is_later = |(series, day): &(SeriesId, u32)| {
+            let mut days = self.days.neighbours();
+            let changes = |(series, day): &(SeriesId, u32)| {
                 !self.newest.is_since(*series, *day)
-                    // Those of the newest day are noted, whether they are known or not.
+                    // From the newest day on, the set of its series may change although a day
+                    // does not.
                     && (*day >= self.newest.day
-                        || known.get(*series).is_none_or(|before| before < *day))
+                        || days.get(*series).is_none_or(|before| before < *day))
             };
-            let later: Vec<_> = last.by_ref().filter(is_later).take(RAISED_AT_ONCE).collect();
-            if later.is_empty() {
+            let changed: Vec<_> = last.by_ref().filter(changes).take(RAISED_AT_ONCE).collect();
+            if changed.is_empty() {
                 return;
             }
-            later.into_iter().for_each(|(series, day)| self.raise(series, day));
+            changed.into_iter().for_each(|(series, day)| self.raise(series, day));
         }
     }
 
@@ -222,27 +223,66 @@ mod tests {
 
     use super::*;
 
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// The days of some series, of which the ids ascend or descend.
+        Raise(Vec<(SeriesId, u32)>),
+        Restore(Vec<(SeriesId, u32)>),
+        Remove(SeriesId),
+    }
+
+    fn series_and_days() -> impl Strategy<Value = Vec<(SeriesId, u32)>> {
+        let numbers = (0..2_000u32, 0..2_500u32, 1..4u32, any::<bool>());
+        (numbers, prop::collection::vec(0..5u32, 1..4)).prop_map(
+            |((first, count, distance, ascends), days)| {
+                let series = (0..count).map(|n| SeriesId(first + n * distance));
+                let mut all: Vec<_> = series.zip(days.into_iter().cycle()).collect();
+                if !ascends {
+                    all.reverse();
+                }
+                all
+            },
+        )
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => series_and_days().prop_map(Step::Raise),
+            1 => series_and_days().prop_map(Step::Restore),
+            1 => (0..3_000u32).prop_map(|series| Step::Remove(SeriesId(series))),
+        ]
+    }
+
     proptest! {
-        /// Each round raises the days of some series, and removes one of them or another.
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
         #[test]
         fn days_are_raised_together_like_those_of_each(
-            rounds in prop::collection::vec(
-                (prop::collection::vec((0u32..400, 0u32..5), 0..300), 0u32..400),
-                1..8,
-            ),
+            steps in prop::collection::vec(step(), 1..8),
         ) {
             let (mut together, mut each) = (LastDays::default(), LastDays::default());
-            for (last, removed) in rounds {
-                let last = || last.iter().map(|(series, day)| (SeriesId(*series), *day));
-                together.raise_all(last());
-                last().for_each(|(series, day)| each.raise(series, day));
-                prop_assert_eq!(&*together.changed, &*each.changed);
-                for days in [&mut together, &mut each] {
-                    days.remove(SeriesId(removed));
-                    days.changed.clear();
+            for step in steps {
+                match step {
+                    Step::Raise(last) => {
+                        together.raise_all(last.iter().copied());
+                        last.into_iter().for_each(|(series, day)| each.raise(series, day));
+                    }
+                    Step::Restore(rows) => {
+                        together.restore(rows.clone(), |_| true);
+                        each.restore(rows, |_| true);
+                    }
+                    Step::Remove(series) => {
+                        together.remove(series);
+                        each.remove(series);
+                    }
                 }
-                for series in (0..400).map(SeriesId) {
-                    prop_assert_eq!(together.get(series), each.get(series));
+                let days = |days: &LastDays| days.days.range(SeriesId(0), 10_000).collect::<Vec<_>>();
+                prop_assert_eq!(days(&together), days(&each));
+                prop_assert_eq!(&*together.changed, &*each.changed);
+                prop_assert_eq!(together.newest.day, each.newest.day);
+                prop_assert_eq!(&*together.newest.series, &*each.newest.series);
+                for series in together.newest.series.iter().map(SeriesId) {
+                    prop_assert!(together.get(series) >= Some(together.newest.day));
                 }
             }
         }

@@ -132,16 +132,16 @@ struct WindowWriters<'s, B> {
     now: TimestampMs,
     last_times: LastTimes,
     writers: Vec<(TimeRange, BlockWriter<'s, B>)>,
-    /// Where the writer of a window is, by its start.
+    /// The place of the writer of a window, by its start.
     places: BTreeMap<i64, usize>,
-    /// Where the last writer is: that of the next series in most cases.
-    last: usize,
+    /// The place of the writer used last: mostly that of the next series too.
+    used_last: usize,
 }
 
 impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
     fn new(origin: BlockOrigin<'s>, now: TimestampMs) -> Self {
         let (last_times, writers, places) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { origin, now, last_times, writers, places, last: 0 }
+        Self { origin, now, last_times, writers, places, used_last: 0 }
     }
 
     /// Appends the rows of a series, in ascending time.
@@ -167,25 +167,68 @@ impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
 
     /// Returns the window of a time, and its writer.
     fn writer_of(&mut self, time: TimestampMs) -> &mut (TimeRange, BlockWriter<'s, B>) {
-        let is_last = self.writers.get(self.last).is_some_and(|(last, _)| last.contains(time));
-        if !is_last {
+        let used_last = self.writers.get(self.used_last);
+        if used_last.is_none_or(|(window, _)| !window.contains(time)) {
             let window = window_of(time, self.now);
-            self.last = *self.places.entry(window.start.0).or_insert_with(|| {
+            self.used_last = *self.places.entry(window.start.0).or_insert_with(|| {
                 let tier = Tier::finest(self.origin.kind);
                 self.writers.push((window, BlockWriter::new(self.origin, tier, window)));
                 self.writers.len() - 1
             });
         }
-        &mut self.writers[self.last]
+        &mut self.writers[self.used_last]
     }
 
     fn finish(self, replaced: u64) -> CodecResult<SealedMetric> {
         let mut writers = self.writers;
-        writers.sort_by_key(|(window, _)| window.start);
+        writers.sort_unstable_by_key(|(window, _)| window.start);
         let mut blocks = Vec::new();
         for (_, writer) in writers {
             blocks.extend(writer.finish()?);
         }
         Ok(SealedMetric { blocks, replaced, last_times: self.last_times })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::super::super::block::WriteOrder;
+    use super::super::super::times::TimePageWriter;
+    use super::*;
+    use crate::codec::integers::Effort;
+
+    #[test]
+    fn each_window_has_its_rows_whatever_the_order_of_series() {
+        let sequence = AtomicU64::new(1);
+        let times = TimePageWriter::new(&sequence);
+        let origin = BlockOrigin {
+            metric: MetricId(1),
+            kind: MetricType::Gauge,
+            unit: None,
+            order: WriteOrder(1),
+            effort: Effort::Seal,
+            sequence: &sequence,
+            times: &times,
+        };
+        let day = Interval::DAY.ms();
+        let now = TimestampMs(10 * day);
+        let mut writers: WindowWriters<'_, PointBlockBuilder> = WindowWriters::new(origin, now);
+        for (series, days) in [(1, &[5, 6][..]), (2, &[4, 5]), (3, &[6]), (4, &[3, 4, 6])] {
+            let times: Vec<i64> = days.iter().flat_map(|n| [n * day, (n + 1) * day - 1]).collect();
+            let values = vec![f64::from(series); times.len()];
+            writers.push(SeriesId(series), &times, &values).unwrap();
+        }
+        let SealedMetric { blocks, last_times, .. } = writers.finish(0).unwrap();
+        let found = blocks.iter().map(|NewBlock { info, .. }| {
+            (info.window.start.0 / day, info.first_series, info.last_series, info.rows)
+        });
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [(3, 4, 4, 2), (4, 2, 4, 4), (5, 1, 2, 4), (6, 1, 4, 6)]
+        );
+        let last = [(1, 7), (2, 6), (3, 7), (4, 7)];
+        assert_eq!(last_times, last.map(|(s, n)| (SeriesId(s), TimestampMs(n * day - 1))));
     }
 }
