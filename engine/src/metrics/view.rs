@@ -142,9 +142,13 @@ impl View {
     }
 
     /// Calls `read` with a function that returns whether a series has a metric.
-    pub(crate) fn with_known<T>(&self, read: impl FnOnce(&dyn Fn(SeriesId) -> bool) -> T) -> T {
+    pub(crate) fn with_known<T>(
+        &self,
+        read: impl FnOnce(&mut dyn FnMut(SeriesId) -> bool) -> T,
+    ) -> T {
         let state = self.state.read();
-        read(&|series| state.metric_of.get(series).is_some())
+        let mut metric_of = state.metric_of.neighbours();
+        read(&mut |series| metric_of.get(series).is_some())
     }
 
     /// Removes a metric: its samples in the active head, and its blocks, which are returned.

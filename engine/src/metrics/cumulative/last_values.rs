@@ -54,11 +54,11 @@ impl LastValues {
     pub(crate) fn compare(
         &mut self,
         cumulative: CumulativeSamples,
-        known: impl Fn(SeriesId) -> bool,
+        mut known: impl FnMut(SeriesId) -> bool,
         points: &mut Columns,
     ) -> Increases {
         let mut increases = Increases::default();
-        self.compare_counters(&cumulative.counters, &known, points, &mut increases);
+        self.compare_counters(&cumulative.counters, &mut known, points, &mut increases);
         for reading in cumulative.histograms.into_iter().filter(|reading| known(reading.series)) {
             self.compare_histogram(reading, &mut increases);
         }
@@ -68,7 +68,7 @@ impl LastValues {
     fn compare_counters(
         &mut self,
         cumulative: &CumulativeCounters,
-        known: impl Fn(SeriesId) -> bool,
+        mut known: impl FnMut(SeriesId) -> bool,
         points: &mut Columns,
         increases: &mut Increases,
     ) {
