@@ -276,6 +276,30 @@ impl CellPage {
     }
 }
 
+impl CellPage {
+    /// Returns the counts, the sums, and what an integer of the sums counts, of some rows of the
+    /// page. `None` unless sums are decoded, nothing but counts besides, and all sums of the page
+    /// are decimals. There are no counts if they are not decoded.
+    pub(super) fn decimals(
+        &self,
+        rows: Range<usize>,
+    ) -> CodecResult<Option<(&[i64], &[i64], i128)>> {
+        let Some(Decoded { rows: decoded, wanted }) = &self.decoded else { return Err(too_few()) };
+        let rest = [&self.high, &self.low, &self.huge_high, &self.huge_low];
+        let CellColumn { sum, count, min, max, last } = *wanted;
+        let are_decimals = self.decimals.are_floats && self.decimals.floats.scale.is_some();
+        if !sum || min || max || last || !are_decimals || rest.iter().any(|part| !part.is_zero) {
+            return Ok(None);
+        }
+        let before = |row: usize| row.checked_sub(decoded.rows.start).ok_or_else(too_few);
+        let rows = before(rows.start)?..before(rows.end)?;
+        let sums = self.decimals.floats.integers.get(rows.clone()).ok_or_else(too_few)?;
+        let counts =
+            if count && self.is_gauge { self.counts.get(rows).ok_or_else(too_few)? } else { &[] };
+        Ok(Some((counts, sums, self.decimals.units)))
+    }
+}
+
 impl Decimals {
     #[inline]
     fn units_of(&self, row: usize) -> CodecResult<i128> {

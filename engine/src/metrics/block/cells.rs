@@ -22,6 +22,7 @@
 use super::builder::BlockBuilder;
 use super::cell_columns::{CellColumns, PREDICTED, SUMS_AS_FLOATS, SUMS_AS_UNITS, WITH_HUGE_SUMS};
 use super::cell_page::{CellPage, PageRows};
+use super::cell_rows::CellRows;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::opened::Held;
@@ -277,6 +278,17 @@ impl<'a> CellBlock<'a> {
         wanted: CellColumn,
         mut sink: impl FnMut(i64, &NumberCell),
     ) -> CodecResult<()> {
+        self.read_rows(index, (start, end), wanted, |rows| rows.each(&mut sink))
+    }
+
+    /// Passes cells like [`Self::read`], those of each page at once.
+    pub(crate) fn read_rows(
+        &mut self,
+        index: usize,
+        (start, end): (i64, i64),
+        wanted: CellColumn,
+        mut sink: impl FnMut(CellRows<'_>) -> CodecResult<()>,
+    ) -> CodecResult<()> {
         let rows = self.opened.rows.rows_of(index);
         let series = self.opened.rows.series()[index];
         let between = self.opened.rows.rows_between(index, start, end, &mut self.times)?;
@@ -289,13 +301,13 @@ impl<'a> CellBlock<'a> {
             let from = rows.start.saturating_sub(first);
             self.load(PageRows { page, rows: from..piece_end - first }, wanted)?;
             let times = self.opened.rows.times(index, &mut self.times)?;
-            for (row, at) in (row..piece_end).zip(row - rows.start..) {
-                let time = times.at(at);
-                let mut cell = self.page.cell(row % PAGE_ROWS)?;
-                cell.last_time = cell.last_time.wrapping_add(time);
-                cell.last_series = series;
-                sink(time, &cell);
-            }
+            sink(CellRows {
+                page: &self.page,
+                rows: row - first..piece_end - first,
+                times,
+                first: row - rows.start,
+                series,
+            })?;
             row = piece_end;
         }
         Ok(())
@@ -318,10 +330,12 @@ impl<'a> CellBlock<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cell_rows::DecimalCells;
     use super::super::info::{Tier, sample_info};
     use std::sync::atomic::AtomicU64;
 
     use super::*;
+    use crate::metrics::cell::Sum;
     use proptest::prelude::*;
 
     fn cells(seed: &[(i64, f64)], series: u32) -> (Vec<i64>, Vec<NumberCell>) {
@@ -387,7 +401,56 @@ mod tests {
                     at += 1;
                 }).unwrap();
                 prop_assert_eq!(at, starts.len());
+                for count in [true, false] {
+                    check_decimals(&mut block, i, CellColumn { sum: true, count, ..CellColumn::default() });
+                }
             }
+        }
+    }
+
+    /// Compares the columns of the cells of a series with its cells. Returns how many cells they
+    /// have.
+    fn check_decimals(block: &mut CellBlock<'_>, index: usize, wanted: CellColumn) -> usize {
+        let mut in_columns = 0;
+        let check = |rows: CellRows<'_>| {
+            let Some(columns) = rows.decimals()? else { return Ok(()) };
+            let DecimalCells { counts, sums, units, times, first } = columns;
+            let found = sums.iter().enumerate().map(|(at, sum)| {
+                let count = counts.get(at).map_or(1, |count| count.cast_unsigned());
+                let sum = Sum { units: i128::from(*sum) * units, ..Sum::ZERO };
+                (times.at(first + at), count, sum)
+            });
+            let found: Vec<_> = found.collect();
+            let mut expected = Vec::new();
+            rows.each(|start, cell| expected.push((start, cell.count, cell.sum)))?;
+            assert_eq!(found, expected);
+            in_columns += found.len();
+            Ok(())
+        };
+        block.read_rows(index, (i64::MIN, i64::MAX), wanted, check).unwrap();
+        in_columns
+    }
+
+    #[test]
+    fn counts_and_sums_of_decimals_are_read_as_columns() {
+        let info = sample_info(MetricType::Gauge, Tier::Minute);
+        let last = CellColumn { last: true, sum: true, ..CellColumn::default() };
+        let sum = CellColumn { sum: true, ..CellColumn::default() };
+        for (divisor, wanted, is_read) in
+            [(100.0, sum, true), (3.0, sum, false), (100.0, last, false)]
+        {
+            let points: Vec<_> = (0..9_000).map(|i| (i * 40, (i % 97) as f64 / divisor)).collect();
+            let mut builder = CellBlockBuilder::default();
+            for id in [4, 8] {
+                let (starts, cells) = cells(&points, id);
+                builder.push(SeriesId(id), &starts, &cells);
+            }
+            let sequence = AtomicU64::new(0);
+            let times = TimePageWriter::new(&sequence);
+            let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
+            let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
+            let found = check_decimals(&mut block, 1, wanted);
+            assert_eq!(found, if is_read { 3_600 } else { 0 }, "{divisor} {wanted:?}");
         }
     }
 

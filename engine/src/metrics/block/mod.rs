@@ -14,6 +14,7 @@
 mod builder;
 mod cell_columns;
 mod cell_page;
+mod cell_rows;
 mod cells;
 mod check;
 mod distributions;
@@ -30,6 +31,7 @@ mod stops_tests;
 mod wanted;
 
 pub(crate) use builder::BlockBuilder;
+pub(crate) use cell_rows::DecimalCells;
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;

@@ -15,7 +15,7 @@ use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::FloatRows;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, PointBlock, Samples};
+use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, DecimalCells, PointBlock, Samples};
 use crate::metrics::cell::{NumberCell, Sum};
 use crate::metrics::compact::{Source, each_wanted, scan_gauges};
 use crate::metrics::head::{CellRun, Run};
@@ -121,6 +121,20 @@ impl<'a> NumberAccumulator<'a> {
         let NumberCell { last_time: time, last_series: series, last: value, .. } = *cell;
         let last = LastSample { time, series, rank, value };
         self.offer_last(slot, last);
+    }
+
+    /// Adds cells of one series of which only counts and sums are read.
+    fn add_decimal_cells(&mut self, group: u32, cells: &DecimalCells<'_>) {
+        let DecimalCells { counts, sums, units, times, first } = *cells;
+        let mut bucket = self.slots.bucket(times.at(first), None);
+        for (row, sum) in sums.iter().enumerate() {
+            bucket = self.slots.bucket_from(bucket, times.at(first + row));
+            let slot = self.slots.slot(group, bucket);
+            self.counts[slot] += counts.get(row).map_or(1, |count| count.cast_unsigned());
+            if let Some(slot) = self.sums.get_mut(slot) {
+                slot.add_units(i128::from(*sum) * units);
+            }
+        }
     }
 
     fn add_extremes(&mut self, slot: usize, min: f64, max: f64) {
@@ -229,10 +243,18 @@ impl Accumulator for NumberAccumulator<'_> {
             let group = group_of(self.selection, series);
             let (from, to) = (part.range.start.0, part.range.end.0);
             let before = read.cells;
-            cells.read(index, from, to, wanted, |start, cell| {
-                read.cells += 1;
-                let slot = self.slots.slot(group, self.slots.bucket(start, part.cell_width));
-                self.add_cell(slot, cell, info.order.0);
+            cells.read_rows(index, (from, to), wanted, |rows| {
+                read.cells += rows.len() as u64;
+                if part.cell_width.is_none()
+                    && let Some(decimals) = rows.decimals()?
+                {
+                    self.add_decimal_cells(group, &decimals);
+                    return Ok(());
+                }
+                rows.each(|start, cell| {
+                    let slot = self.slots.slot(group, self.slots.bucket(start, part.cell_width));
+                    self.add_cell(slot, cell, info.order.0);
+                })
             })?;
             brief::spend(read.cells - before)?;
         }

@@ -36,6 +36,20 @@ impl Slots {
         ((time - self.first) / self.width) as usize
     }
 
+    /// Returns the bucket of a time that is not before bucket `before`: mostly that one or the
+    /// next, which takes no division.
+    #[inline]
+    pub(super) fn bucket_from(&self, before: usize, time: i64) -> usize {
+        let end = self.end_of(before);
+        if time < end {
+            before
+        } else if time - end < self.width {
+            before + 1
+        } else {
+            self.bucket(time, None)
+        }
+    }
+
     /// Returns the end of the times that belong to a bucket.
     #[inline]
     pub(super) fn stop_of(&self, bucket: usize, cell_width: Option<Interval>) -> i64 {
@@ -50,5 +64,32 @@ impl Slots {
     #[inline]
     pub(super) fn slot(&self, group: u32, bucket: usize) -> usize {
         group as usize * self.buckets + bucket
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_bucket_of_a_later_time_is_found_from_an_earlier_one(
+            first in -5_000i64..5_000,
+            length in 1i64..90_000,
+            times in prop::collection::vec(0i64..90_000, 1..20),
+        ) {
+            let range = TimeRange::new(first, first + length);
+            let slots = Slots::new(range, Interval::from_ms(7_000).unwrap(), 1);
+            let mut times: Vec<i64> = times.iter().map(|time| first + time % length).collect();
+            times.sort_unstable();
+            let mut bucket = slots.bucket(times[0], None);
+            for time in times {
+                bucket = slots.bucket_from(bucket, time);
+                prop_assert_eq!(bucket, slots.bucket(time, None));
+                prop_assert!(bucket < slots.len());
+            }
+        }
     }
 }
