@@ -94,6 +94,16 @@ impl PageRows {
     }
 }
 
+/// Counts and sums of some rows of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DecimalColumns<'p> {
+    /// Empty where counts are not read: each is 1.
+    pub(crate) counts: &'p [i64],
+    pub(crate) sums: &'p [i64],
+    /// What an integer of `sums` counts, in the units of a sum.
+    pub(crate) units: i128,
+}
+
 /// The decimal parts of sums.
 #[derive(Debug, Default)]
 struct Decimals {
@@ -277,13 +287,9 @@ impl CellPage {
 }
 
 impl CellPage {
-    /// Returns the counts, the sums, and what an integer of the sums counts, of some rows of the
-    /// page. `None` unless sums are decoded, nothing but counts besides, and all sums of the page
-    /// are decimals. There are no counts if they are not decoded.
-    pub(super) fn decimals(
-        &self,
-        rows: Range<usize>,
-    ) -> CodecResult<Option<(&[i64], &[i64], i128)>> {
+    /// Returns the counts and sums of some rows of the page. `None` unless sums are decoded, nothing
+    /// but counts besides, and all sums of the page are decimals.
+    pub(super) fn decimals(&self, rows: Range<usize>) -> CodecResult<Option<DecimalColumns<'_>>> {
         let Some(Decoded { rows: decoded, wanted }) = &self.decoded else { return Err(too_few()) };
         let rest = [&self.high, &self.low, &self.huge_high, &self.huge_low];
         let CellColumn { sum, count, min, max, last } = *wanted;
@@ -296,7 +302,7 @@ impl CellPage {
         let sums = self.decimals.floats.integers.get(rows.clone()).ok_or_else(too_few)?;
         let counts =
             if count && self.is_gauge { self.counts.get(rows).ok_or_else(too_few)? } else { &[] };
-        Ok(Some((counts, sums, self.decimals.units)))
+        Ok(Some(DecimalColumns { counts, sums, units: self.decimals.units }))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::times::Times;
-use super::cell_page::CellPage;
+use super::cell_page::{CellPage, DecimalColumns};
 use crate::codec::CodecResult;
 use crate::metrics::cell::NumberCell;
 
@@ -24,11 +24,7 @@ pub(crate) struct CellRows<'c> {
 /// without putting cells together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecimalCells<'c> {
-    /// Empty where counts are not read: each is 1.
-    pub(crate) counts: &'c [i64],
-    pub(crate) sums: &'c [i64],
-    /// What an integer of `sums` counts, in the units of a sum.
-    pub(crate) units: i128,
+    pub(crate) columns: DecimalColumns<'c>,
     /// The starts of all cells of the series.
     pub(crate) times: Times<'c>,
     /// The index in `times` of the first cell.
@@ -56,10 +52,8 @@ impl<'c> CellRows<'c> {
     /// Returns the columns of the cells, if sums are read and nothing but counts besides, and if
     /// all sums of the page are decimals.
     pub(crate) fn decimals(&self) -> CodecResult<Option<DecimalCells<'c>>> {
-        let Some((counts, sums, units)) = self.page.decimals(self.rows.clone())? else {
-            return Ok(None);
-        };
+        let columns = self.page.decimals(self.rows.clone())?;
         let (times, first) = (self.times, self.first);
-        Ok(Some(DecimalCells { counts, sums, units, times, first }))
+        Ok(columns.map(|columns| DecimalCells { columns, times, first }))
     }
 }

@@ -330,6 +330,7 @@ impl<'a> CellBlock<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cell_page::DecimalColumns;
     use super::super::cell_rows::DecimalCells;
     use super::super::info::{Tier, sample_info};
     use std::sync::atomic::AtomicU64;
@@ -414,7 +415,8 @@ mod tests {
         let mut in_columns = 0;
         let check = |rows: CellRows<'_>| {
             let Some(columns) = rows.decimals()? else { return Ok(()) };
-            let DecimalCells { counts, sums, units, times, first } = columns;
+            let DecimalCells { columns: DecimalColumns { counts, sums, units }, times, first } =
+                columns;
             let found = sums.iter().enumerate().map(|(at, sum)| {
                 let count = counts.get(at).map_or(1, |count| count.cast_unsigned());
                 let sum = Sum { units: i128::from(*sum) * units, ..Sum::ZERO };
@@ -436,8 +438,9 @@ mod tests {
         let info = sample_info(MetricType::Gauge, Tier::Minute);
         let last = CellColumn { last: true, sum: true, ..CellColumn::default() };
         let sum = CellColumn { sum: true, ..CellColumn::default() };
+        let both = CellColumn { count: true, ..sum };
         for (divisor, wanted, is_read) in
-            [(100.0, sum, true), (3.0, sum, false), (100.0, last, false)]
+            [(100.0, sum, true), (100.0, both, true), (3.0, sum, false), (100.0, last, false)]
         {
             let points: Vec<_> = (0..9_000).map(|i| (i * 40, (i % 97) as f64 / divisor)).collect();
             let mut builder = CellBlockBuilder::default();

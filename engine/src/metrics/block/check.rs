@@ -80,6 +80,7 @@ pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
 #[cfg(fuzzing)]
 pub(crate) fn read_all(bytes: &[u8]) {
     use super::CellColumn;
+    use super::cell_rows::CellRows;
     use crate::model::MetricId;
     let key = BlockKey { tier: Tier::Raw, day: 0, metric: MetricId(0), sequence: 0 };
     let (start, end) = (i64::MIN, i64::MAX);
@@ -113,6 +114,8 @@ pub(crate) fn read_all(bytes: &[u8]) {
             for index in (0..block.series().len()).rev() {
                 let _outcome = block.read(index, 0, end, wanted, |_, _| {});
                 let _outcome = block.read(index, start, 0, wanted, |_, _| {});
+                let decimals = |rows: CellRows<'_>| rows.decimals().map(drop);
+                let _outcome = block.read_rows(index, (start, end), wanted, decimals);
             }
         }
     }

@@ -31,6 +31,7 @@ mod stops_tests;
 mod wanted;
 
 pub(crate) use builder::BlockBuilder;
+pub(crate) use cell_page::DecimalColumns;
 pub(crate) use cell_rows::DecimalCells;
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]

@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicU64;
 use proptest::prelude::*;
 
 use super::builder::BlockBuilder;
+use super::cell_rows::CellRows;
 use super::info::{Tier, sample_info};
-use super::{CellBlockBuilder, CellColumn, OpenedBlock, PointBlockBuilder};
+use super::{CellBlockBuilder, CellColumn, DecimalCells, OpenedBlock, PointBlockBuilder};
 use crate::codec::integers::Effort;
 use crate::metrics::cell::NumberCell;
 use crate::metrics::times::TimePageWriter;
@@ -108,17 +109,29 @@ fn check_cells(
     let mut cells = block.cells().unwrap();
     cells.expect_few();
     let mut row = start;
-    let sink = |time: i64, read: &NumberCell| {
-        let (written, empty) = (cell(values, series, row), NumberCell::EMPTY);
-        assert_eq!(time, row * STEP);
-        assert_eq!(read.sum, if wanted.sum { written.sum } else { empty.sum }, "{row}");
-        assert_eq!(read.min, if wanted.min { written.min } else { empty.min }, "{row}");
-        assert_eq!(read.max, if wanted.max { written.max } else { empty.max }, "{row}");
-        assert_eq!(read.last, if wanted.last { written.last } else { empty.last }, "{row}");
-        assert_eq!(read.count, if wanted.count { written.count } else { 1 }, "{row}");
-        row += 1;
+    let check = |rows: CellRows<'_>| {
+        if let Some(DecimalCells { columns, times, first }) = rows.decimals()? {
+            for (at, sum) in columns.sums.iter().enumerate() {
+                let row = row + at as i64;
+                let written = cell(values, series, row);
+                assert_eq!(times.at(first + at), row * STEP);
+                assert_eq!(i128::from(*sum) * columns.units, written.sum.units, "{row}");
+                let count = columns.counts.get(at).map(|count| count.cast_unsigned());
+                assert_eq!(count, wanted.count.then_some(written.count), "{row}");
+            }
+        }
+        rows.each(|time, read| {
+            let (written, empty) = (cell(values, series, row), NumberCell::EMPTY);
+            assert_eq!(time, row * STEP);
+            assert_eq!(read.sum, if wanted.sum { written.sum } else { empty.sum }, "{row}");
+            assert_eq!(read.min, if wanted.min { written.min } else { empty.min }, "{row}");
+            assert_eq!(read.max, if wanted.max { written.max } else { empty.max }, "{row}");
+            assert_eq!(read.last, if wanted.last { written.last } else { empty.last }, "{row}");
+            assert_eq!(read.count, if wanted.count { written.count } else { 1 }, "{row}");
+            row += 1;
+        })
     };
-    cells.read(series as usize, start * STEP, end * STEP, wanted, sink).unwrap();
+    cells.read_rows(series as usize, (start * STEP, end * STEP), wanted, check).unwrap();
     assert_eq!(row, end.min(ROWS).max(start));
 }
 

@@ -15,7 +15,9 @@ use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::FloatRows;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, DecimalCells, PointBlock, Samples};
+use crate::metrics::block::{
+    BlockInfo, CellBlock, CellColumn, DecimalCells, DecimalColumns, PointBlock, Samples,
+};
 use crate::metrics::cell::{NumberCell, Sum};
 use crate::metrics::compact::{Source, each_wanted, scan_gauges};
 use crate::metrics::head::{CellRun, Run};
@@ -125,7 +127,7 @@ impl<'a> NumberAccumulator<'a> {
 
     /// Adds cells of one series of which only counts and sums are read.
     fn add_decimal_cells(&mut self, group: u32, cells: &DecimalCells<'_>) {
-        let DecimalCells { counts, sums, units, times, first } = *cells;
+        let DecimalCells { columns: DecimalColumns { counts, sums, units }, times, first } = *cells;
         let mut bucket = self.slots.bucket(times.at(first), None);
         for (row, sum) in sums.iter().enumerate() {
             bucket = self.slots.bucket_from(bucket, times.at(first + row));

@@ -57,6 +57,13 @@ pub(in crate::metrics) fn differences(values: impl Iterator<Item = i64>) -> Vec<
     values.map(|v| v - std::mem::replace(&mut before, v)).collect()
 }
 
+/// Returns whether `len` times from `start` on, of which each is `step` after the one before, ascend
+/// within the range of their type.
+fn ascends((start, step): (i64, i64), len: usize) -> bool {
+    let last = step.checked_mul(length(len) - 1).and_then(|after| start.checked_add(after));
+    step >= 0 && last.is_some()
+}
+
 /// Appends the offsets of the times from the first one, as residuals of a grid with step 0.
 fn offsets(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
     let first = times.first().copied().unwrap_or_default();
@@ -142,6 +149,9 @@ impl<'a> Vectors<'a> {
         for (((delta, step), shape), len) in columns {
             start = start.wrapping_add(*delta);
             let (step, shape, len) = (*step, *shape, *len);
+            if shape == REGULAR && len > 1 && !ascends((start, step), len) {
+                return Err(CodecError::new("the times of a vector do not ascend"));
+            }
             vectors.push(Vector { start, step, shape, len, residuals_from });
             if shape != REGULAR {
                 residuals_from = usize::saturating_add(residuals_from, len);
