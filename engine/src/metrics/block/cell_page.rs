@@ -287,8 +287,8 @@ impl CellPage {
 }
 
 impl CellPage {
-    /// Returns the counts and sums of some rows of the page. `None` unless sums are decoded, nothing
-    /// but counts besides, and all sums of the page are decimals.
+    /// Returns the counts and sums of some rows of the page. `None` unless sums are decoded and
+    /// nothing but counts besides, and all sums of the page are decimals.
     pub(super) fn decimals(&self, rows: Range<usize>) -> CodecResult<Option<DecimalColumns<'_>>> {
         let Some(Decoded { rows: decoded, wanted }) = &self.decoded else { return Err(too_few()) };
         let rest = [&self.high, &self.low, &self.huge_high, &self.huge_low];

@@ -57,8 +57,8 @@ pub(in crate::metrics) fn differences(values: impl Iterator<Item = i64>) -> Vec<
     values.map(|v| v - std::mem::replace(&mut before, v)).collect()
 }
 
-/// Returns whether `len` times from `start` on, of which each is `step` after the one before, ascend
-/// within the range of their type.
+/// Returns whether `len` times from `start` on, each `step` after the one before, ascend and can be
+/// represented.
 fn ascends((start, step): (i64, i64), len: usize) -> bool {
     let last = step.checked_mul(length(len) - 1).and_then(|after| start.checked_add(after));
     step >= 0 && last.is_some()
