@@ -27,7 +27,7 @@ const BATCH: usize = 1_000;
 
 fn open(dir: &Path) -> Arc<Jobs> {
     let engine = Engine::open(dir, options()).unwrap();
-    // As many iterations as a measurement takes enqueue more jobs than a queue takes by default.
+    // A measurement enqueues more jobs than a queue takes by default.
     let settings = JobsSettings {
         finished_max: 10_000,
         waiting_max: usize::MAX,

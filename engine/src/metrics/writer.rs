@@ -171,6 +171,22 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
 }
 
 #[cfg(test)]
+impl<'s> BlockOrigin<'s> {
+    /// Returns the origin of sealed blocks of a gauge.
+    pub(crate) fn of_gauge(sequence: &'s AtomicU64, times: &'s TimePageWriter<'s>) -> Self {
+        Self {
+            metric: MetricId(1),
+            kind: MetricType::Gauge,
+            unit: None,
+            order: WriteOrder(1),
+            effort: Effort::Seal,
+            sequence,
+            times,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::limits::{BLOCK_ROWS_MAX, LONG_SERIES_ROWS};
@@ -182,15 +198,7 @@ mod tests {
     fn cut(series: &[usize], share: Option<u64>, portion: usize) -> Vec<usize> {
         let sequence = AtomicU64::new(1);
         let times = TimePageWriter::new(&sequence);
-        let origin = BlockOrigin {
-            metric: MetricId(1),
-            kind: MetricType::Gauge,
-            unit: None,
-            order: WriteOrder(1),
-            effort: Effort::Seal,
-            sequence: &sequence,
-            times: &times,
-        };
+        let origin = BlockOrigin::of_gauge(&sequence, &times);
         let window = TimeRange::new(0, 1 << 40);
         let mut writer: BlockWriter<'_, PointBlockBuilder> =
             BlockWriter::new(origin, Tier::Raw, window);

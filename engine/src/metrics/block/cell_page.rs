@@ -284,9 +284,7 @@ impl CellPage {
         }
         Ok(cell)
     }
-}
 
-impl CellPage {
     /// Returns the counts and sums of some rows of the page. `None` unless sums are decoded and
     /// nothing but counts besides, and all sums of the page are decimals.
     pub(super) fn decimals(&self, rows: Range<usize>) -> CodecResult<Option<DecimalColumns<'_>>> {

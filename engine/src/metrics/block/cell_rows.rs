@@ -8,7 +8,7 @@ use crate::codec::CodecResult;
 use crate::metrics::cell::NumberCell;
 
 /// Decoded cells of a series, in time order.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct CellRows<'c> {
     pub(super) page: &'c CellPage,
     /// Counted from the first row of the page.

@@ -57,13 +57,6 @@ pub(in crate::metrics) fn differences(values: impl Iterator<Item = i64>) -> Vec<
     values.map(|v| v - std::mem::replace(&mut before, v)).collect()
 }
 
-/// Returns whether `len` times from `start` on, each `step` after the one before, ascend and can be
-/// represented.
-fn ascends((start, step): (i64, i64), len: usize) -> bool {
-    let last = step.checked_mul(length(len) - 1).and_then(|after| start.checked_add(after));
-    step >= 0 && last.is_some()
-}
-
 /// Appends the offsets of the times from the first one, as residuals of a grid with step 0.
 fn offsets(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
     let first = times.first().copied().unwrap_or_default();
@@ -249,6 +242,13 @@ pub(in crate::metrics) fn read_column(
     Ok(out)
 }
 
+/// Returns whether `len` times from `start` on, each `step` after the one before, ascend and can be
+/// represented.
+fn ascends((start, step): (i64, i64), len: usize) -> bool {
+    let last = i128::from(start) + i128::from(step) * i128::from(length(len) - 1);
+    step >= 0 && last <= i128::from(i64::MAX)
+}
+
 impl Times<'_> {
     /// Returns whether these are the `wanted` times.
     pub(in crate::metrics) fn is(&self, wanted: &[i64]) -> bool {
@@ -300,5 +300,41 @@ impl Times<'_> {
         }
         let near = &rest[..(reach + 1).min(rest.len())];
         from + near.partition_point(|t| *t < time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads one regular vector as a damaged or forged block may contain it.
+    fn read_regular(start: i64, step: i64, len: usize) -> CodecResult<Vec<i64>> {
+        let mut bytes = Vec::new();
+        for column in [&[start][..], &[step], &[REGULAR], &[]] {
+            integers::encode(column, Effort::Plain, &mut bytes)?;
+        }
+        let vectors = Vectors::read(&mut Reader::new(&bytes), &[len], len)?;
+        let mut cache = TimesCache::default();
+        let times = vectors.times(0, &mut cache)?;
+        Ok((0..len).map(|row| times.at(row)).collect())
+    }
+
+    #[test]
+    fn regular_times_ascend_to_the_end_of_their_range_and_not_beyond() {
+        let last = i64::MAX;
+        for (start, step, expected) in [
+            (5, 0, vec![5, 5, 5]),
+            (-7, 7, vec![-7, 0, 7]),
+            (last - 2, 1, vec![last - 2, last - 1, last]),
+            (i64::MIN, i64::MAX, vec![i64::MIN, -1, last - 1]),
+            (last, i64::MIN, vec![last]),
+        ] {
+            assert_eq!(read_regular(start, step, expected.len()), Ok(expected), "{start} {step}");
+        }
+        for (start, step, len) in
+            [(5, -1, 2), (last - 2, 1, 4), (last, 1, 2), (0, i64::MAX, 3), (0, i64::MIN, 2)]
+        {
+            assert!(read_regular(start, step, len).is_err(), "{start} {step} {len}");
+        }
     }
 }

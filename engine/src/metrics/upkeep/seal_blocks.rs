@@ -194,24 +194,14 @@ impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
 mod tests {
     use std::sync::atomic::AtomicU64;
 
-    use super::super::super::block::WriteOrder;
     use super::super::super::times::TimePageWriter;
     use super::*;
-    use crate::codec::integers::Effort;
 
     #[test]
     fn each_window_has_its_rows_whatever_the_order_of_series() {
         let sequence = AtomicU64::new(1);
         let times = TimePageWriter::new(&sequence);
-        let origin = BlockOrigin {
-            metric: MetricId(1),
-            kind: MetricType::Gauge,
-            unit: None,
-            order: WriteOrder(1),
-            effort: Effort::Seal,
-            sequence: &sequence,
-            times: &times,
-        };
+        let origin = BlockOrigin::of_gauge(&sequence, &times);
         let day = Interval::DAY.ms();
         let now = TimestampMs(10 * day);
         let mut writers: WindowWriters<'_, PointBlockBuilder> = WindowWriters::new(origin, now);
