@@ -203,8 +203,8 @@ impl Replay<'_> {
 
     /// Returns the series that no definition so far covers.
     fn missing(&self, points: &PointBatch) -> RoaringBitmap {
-        self.telemetry.metrics.view().with_known(|known| {
-            let is_missing = |id: &SeriesId| !known(*id) && !self.series.contains(id.0);
+        self.telemetry.metrics.view().with_known(|mut known| {
+            let is_missing = |id: &SeriesId| !known.contains(*id) && !self.series.contains(id.0);
             points.series().filter(is_missing).map(|id| id.0).collect()
         })
     }

@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use super::*;
 use crate::documents::Receipt;
 use crate::error::Refusal;
-use crate::log::read::testing::with_bounds;
+use crate::log::read::testing::{scan_file, with_bounds};
 use crate::log::record::{Record, encode_dropped, encode_write};
-use crate::log::scan::scan;
 use crate::log::sink::{Admission, Applied, Written};
 use crate::log::write_queue::Queued;
 use crate::log::write_response::WriteResponse;
@@ -74,7 +73,7 @@ fn logged(segments: &Segments) -> Vec<Vec<(Lsn, u32)>> {
     let mut logged = Vec::new();
     for (path, bounds) in with_bounds(segments) {
         let mut records = Vec::new();
-        scan(&path, bounds, |lsn, payload| {
+        scan_file(&path, bounds, |lsn, payload| {
             records.push((lsn, Record::decode(payload)?.dropped[0].0));
             Ok(())
         })

@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::recovery_tests::{SALT, read_segment};
-use super::scan::{SegmentBounds, scan_bytes};
+use super::scan::{SegmentBounds, scan};
 use super::segment::{
     Format, LSN_MAX, SECOND_HEADER_AT, Segments, first_lsn, frame_at, header, put_frame,
 };
@@ -39,7 +39,7 @@ fn segments_of_version_2_are_read() {
     let intact = bytes_of(GOLDEN_2);
     let mut read = Vec::new();
     let path = Path::new("00000000000000000258.log");
-    let scanned = scan_bytes(path, &intact, SegmentBounds::default(), |lsn, payload| {
+    let scanned = scan(path, &intact, SegmentBounds::default(), |lsn, payload| {
         read.push((lsn, payload.to_vec()));
         Ok(())
     });

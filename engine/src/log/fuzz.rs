@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::scan::{SegmentBounds, scan_bytes};
+use super::scan::{SegmentBounds, scan};
 use super::segment::{Salt, header, put_frame};
 use crate::model::Lsn;
 
@@ -39,7 +39,7 @@ pub(crate) fn read_damaged(bytes: &[u8]) {
     file.truncate(file.len().saturating_sub(u16::from_le_bytes(*cut).into()));
     let mut last = Lsn(0);
     let path = Path::new("00000000000000000001.log");
-    let scanned = scan_bytes(path, &file, SegmentBounds::default(), |lsn, payload| {
+    let scanned = scan(path, &file, SegmentBounds::default(), |lsn, payload| {
         assert!(lsn > last, "records are read in order");
         last = lsn;
         let written = payloads.get(lsn.0 as usize - 1).map(Vec::as_slice);
@@ -54,5 +54,5 @@ pub(crate) fn read_damaged(bytes: &[u8]) {
     }
     // Arbitrary bytes can be a file, too.
     let bounds = SegmentBounds { next_first: Some(Lsn(10)), acknowledged: Some(Lsn(9)) };
-    drop(scan_bytes(path, bytes, bounds, |_, _| Ok(())));
+    drop(scan(path, bytes, bounds, |_, _| Ok(())));
 }

@@ -32,6 +32,8 @@ pub(crate) fn read_log(
     let mut read = LogRead { next: sealed.next(), ..LogRead::default() };
     let (mut end, mut deleted) = (Lsn(1), false);
     let Listing { segments, acknowledged: marked, damaged } = listing;
+    // All segments are read into the same memory: fresh pages take as long as the reads.
+    let mut file = Vec::new();
     read.damaged.extend(damaged.clone());
     for (index, (first, path)) in segments.iter().enumerate() {
         let acknowledged = acknowledged_before(path)?;
@@ -40,7 +42,8 @@ pub(crate) fn read_log(
             let last = acknowledged.map_or(*first, Lsn::next);
             read.damaged.push(format!("the log lacks the records {}..{}", read.next.0, last.0));
         }
-        match scan(path, bounds_of(listing, index)?, &mut sink) {
+        let bounds = bounds_of(listing, index)?;
+        match read_file(path, &mut file).and_then(|()| scan(path, &file, bounds, &mut sink)) {
             Ok(mut scanned) => {
                 end = scanned.next;
                 // The segment was about to be deleted, and segments that say which of its records
@@ -108,6 +111,14 @@ fn acknowledged_before(path: &Path) -> Result<Option<Lsn>> {
     }
 }
 
+/// Reads a segment into `bytes` and replaces what is there.
+fn read_file(path: &Path, bytes: &mut Vec<u8>) -> Result<()> {
+    bytes.clear();
+    let read = File::open(path).and_then(|mut file| file.read_to_end(bytes));
+    read.map_err(|source| Error::Io { context: format!("reading {}", path.display()), source })?;
+    Ok(())
+}
+
 fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }
@@ -118,6 +129,17 @@ pub(super) mod testing {
 
     use super::*;
     use crate::log::segment::Segments;
+
+    /// Reads one segment.
+    pub(crate) fn scan_file(
+        path: &Path,
+        bounds: SegmentBounds,
+        sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
+    ) -> Result<Scanned> {
+        let mut file = Vec::new();
+        read_file(path, &mut file)?;
+        scan(path, &file, bounds, sink)
+    }
 
     /// Returns all segments with their bounds.
     pub(crate) fn with_bounds(segments: &Segments) -> Vec<(PathBuf, SegmentBounds)> {

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 
 use super::acknowledged_mark::AcknowledgedMark;
 use super::format_tests::{GOLDEN_1, bytes_of};
+use super::read::testing::scan_file;
 use super::read::{LogRead, read_log};
-use super::scan::{Scanned, SegmentBounds, scan};
+use super::scan::{Scanned, SegmentBounds};
 use super::segment::{
     FRAME_HEADER_BYTES, HEADER_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt, Segments, header,
     put_frame,
@@ -53,7 +54,7 @@ pub(super) fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
     let path = dir.path().join(format!("{:020}.log", 1));
     fs::write(&path, bytes).unwrap();
     let mut records = Vec::new();
-    let scanned = scan(&path, SegmentBounds::default(), |_, payload| {
+    let scanned = scan_file(&path, SegmentBounds::default(), |_, payload| {
         records.push(String::from_utf8_lossy(payload).into_owned());
         Ok(())
     });

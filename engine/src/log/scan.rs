@@ -1,7 +1,6 @@
 //! Reads one segment: every intact record, the damage, and where the file ends for its readers. The
 //! rules are those of [`super::segment`].
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use super::segment::{
     FRAME_BYTES_MIN, Format, Frame, HEADER_BYTES, Payload, SegmentHeader, first_lsn, frame_at,
     is_torn_header, next_frame, read_header,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Lsn;
 
 /// A part of a segment that could not be read although records there were acknowledged, or may have
@@ -62,20 +61,9 @@ pub(crate) struct SegmentBounds {
     pub(crate) acknowledged: Option<Lsn>,
 }
 
-/// Passes every intact record of a segment to `sink`, in order. `bounds` is what is known about the
-/// segment from elsewhere.
+/// Passes every intact record of a segment to `sink`, in order. `file` is all of it, `path` gives
+/// its first record, and `bounds` is what is known about it from elsewhere.
 pub(crate) fn scan(
-    path: &Path,
-    bounds: SegmentBounds,
-    sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
-) -> Result<Scanned> {
-    let file = fs::read(path)
-        .map_err(|source| Error::Io { context: format!("reading {}", path.display()), source })?;
-    scan_bytes(path, &file, bounds, sink)
-}
-
-/// Does the same as [`scan`] for a file that has been read.
-pub(crate) fn scan_bytes(
     path: &Path,
     file: &[u8],
     bounds: SegmentBounds,

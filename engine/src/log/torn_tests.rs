@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use super::super::read::testing::scan_file;
 use super::super::recovery_tests::{Segment, read_segment, segment, single_write};
-use super::super::scan::{Scanned, SegmentBounds, scan};
+use super::super::scan::{Scanned, SegmentBounds};
 use super::super::segment::{FRAME_HEADER_BYTES, LARGE_SECTOR_BYTES, SECTOR_BYTES, Segments};
 use super::super::segment_file::Writes;
 use super::super::writer::{FileOps, LogWriter};
@@ -94,7 +95,7 @@ fn a_write_cut_after_it_was_acknowledged_is_damage() {
         left.resize(bytes.len() + 4_096, 0);
         fs::write(&path, &left).unwrap();
         let bounds = SegmentBounds { next_first: None, acknowledged: Some(Lsn(3)) };
-        let scanned = scan(&path, bounds, |_, _| Ok(())).unwrap();
+        let scanned = scan_file(&path, bounds, |_, _| Ok(())).unwrap();
         assert_eq!((lost(&scanned), scanned.torn), (vec![3], None), "cut at {cut}");
     }
 }

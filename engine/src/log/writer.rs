@@ -311,8 +311,7 @@ pub(crate) mod testing {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::log::read::testing::with_bounds;
-    use crate::log::scan::scan;
+    use crate::log::read::testing::{scan_file, with_bounds};
 
     /// The failures to come.
     #[derive(Debug, Default)]
@@ -351,7 +350,7 @@ pub(crate) mod testing {
         let mut copies =
             Copies { segments: segments.clone(), next: Lsn::default(), payloads: Vec::new() };
         for (path, bounds) in with_bounds(segments) {
-            let scanned = scan(&path, bounds, |_, payload| {
+            let scanned = scan_file(&path, bounds, |_, payload| {
                 copies.payloads.push(payload.to_vec());
                 Ok(())
             });
@@ -403,14 +402,14 @@ mod tests {
     use super::super::segment::FRAME_HEADER_BYTES;
     use super::testing::failing;
     use super::*;
-    use crate::log::read::testing::with_bounds;
-    use crate::log::scan::{SegmentBounds, scan};
+    use crate::log::read::testing::{scan_file, with_bounds};
+    use crate::log::scan::SegmentBounds;
 
     /// Returns the records that readers see, and how many the files contain.
     fn records(segments: &Segments) -> (Vec<(u64, String)>, usize) {
         let (mut valid, mut stored) = (Vec::new(), 0);
         for (path, bounds) in with_bounds(segments) {
-            let scanned = scan(&path, bounds, |lsn, payload| {
+            let scanned = scan_file(&path, bounds, |lsn, payload| {
                 valid.push((lsn.0, String::from_utf8_lossy(payload).into_owned()));
                 Ok(())
             });
@@ -418,7 +417,7 @@ mod tests {
             assert_eq!(scanned.damage, []);
             assert!(bounds.next_first.is_none_or(|first| scanned.next <= first));
             stored +=
-                scan(&path, SegmentBounds::default(), |_, _| Ok(())).unwrap().records as usize;
+                scan_file(&path, SegmentBounds::default(), |_, _| Ok(())).unwrap().records as usize;
         }
         (valid, stored)
     }

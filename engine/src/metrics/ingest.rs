@@ -205,8 +205,9 @@ impl Metrics {
         if let Some(cumulative) = points.take_cumulative() {
             let counters = points.of_mut(MetricType::Counter);
             let mut last_values = self.last_values.lock();
-            let increases =
-                self.view.with_known(|known| last_values.compare(cumulative, known, counters));
+            let increases = self.view.with_known(|mut known| {
+                last_values.compare(cumulative, |series| known.contains(series), counters)
+            });
             self.counters.late_samples.fetch_add(increases.late, Ordering::Relaxed);
             cells = increases.cells;
         }

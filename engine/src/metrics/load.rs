@@ -112,9 +112,9 @@ impl Metrics {
         self.registry.complete_last_days(!is_registry_whole, last_of);
         let mut last_values = self.last_values.lock();
         let mut unknown = RoaringBitmap::new();
-        self.view.with_known(|known| {
+        self.view.with_known(|mut known| {
             for (series, time) in last_values.times() {
-                if known(series) {
+                if known.contains(series) {
                     self.registry.raise_last_day(series, time);
                 } else {
                     unknown.insert(series.0);
