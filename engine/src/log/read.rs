@@ -114,8 +114,18 @@ fn acknowledged_before(path: &Path) -> Result<Option<Lsn>> {
 /// Reads a segment into `bytes` and replaces what is there.
 fn read_file(path: &Path, bytes: &mut Vec<u8>) -> Result<()> {
     bytes.clear();
-    let read = File::open(path).and_then(|mut file| file.read_to_end(bytes));
-    read.map_err(|source| Error::Io { context: format!("reading {}", path.display()), source })?;
+    let mut read = || {
+        let mut file = File::open(path)?;
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        if bytes.capacity() < length {
+            // Growing it would copy what is no longer needed, and could double it.
+            *bytes = Vec::new();
+            bytes.try_reserve_exact(length)?;
+        }
+        file.read_to_end(bytes)
+    };
+    read()
+        .map_err(|source| Error::Io { context: format!("reading {}", path.display()), source })?;
     Ok(())
 }
 
