@@ -253,10 +253,11 @@ impl EventRows {
 
     /// Returns the bytes of all strings of a row, including strings shared with other rows.
     pub(crate) fn string_bytes(&self, row: usize) -> usize {
-        let text = |id: &StringId| self.texts.text(*id).len();
-        let tags = self.tags(row).iter().map(|(key, value)| text(key) + text(value)).sum::<usize>();
-        let user = self.users[row].as_ref().map_or(0, text);
-        text(&self.names[row]) + user + tags + self.properties(row).len()
+        let bytes = |id: &StringId| self.texts.bytes_of(*id);
+        let tags = self.tags(row).iter().map(|(key, value)| bytes(key) + bytes(value));
+        let user = self.users[row].as_ref().map_or(0, bytes);
+        let properties = span(&self.property_ends, row).len();
+        bytes(&self.names[row]) + user + tags.sum::<usize>() + properties
     }
 
     /// Returns the value of a tag of a row.

@@ -76,6 +76,12 @@ impl StringInterner {
         text_at(&self.buffer, &self.ends, id.0)
     }
 
+    /// Returns the length of a string in bytes.
+    #[inline]
+    pub(crate) fn bytes_of(&self, id: StringId) -> usize {
+        span(&self.ends, id.0).len()
+    }
+
     /// Returns the number of strings; all ids are smaller.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()

@@ -39,7 +39,7 @@ pub use ids::{Lsn, MetricId, SeriesId};
 pub(crate) use interner::{StringId, StringInterner};
 pub use metric::{InvalidName, MetricName, MetricType};
 pub use point::{Columns, PointBatch};
-pub(crate) use properties::float_to_string;
+pub(crate) use properties::format_float;
 pub use properties::{InvalidProperties, Properties, PropertiesWriter};
 pub use query::{
     Aggregation, CoarseRange, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,

@@ -366,9 +366,9 @@ fn escape(out: &mut String, character: &str) {
     out.push_str(short);
 }
 
-/// Returns the shortest representation of a double.
-pub(crate) fn float_to_string(value: f64) -> String {
-    ryu::Buffer::new().format_finite(value).to_owned()
+/// Returns the shortest representation of a finite double.
+pub(crate) fn format_float(value: f64, buffer: &mut ryu::Buffer) -> &str {
+    buffer.format_finite(value)
 }
 
 /// Copies what a deserializer reads to a writer.

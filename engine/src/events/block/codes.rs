@@ -152,15 +152,25 @@ impl ColumnCodes {
             .collect()
     }
 
-    /// Returns the rows whose code is in one of `ranges`, which ascend.
+    /// Returns the rows whose code is in one of `ranges`, which ascend, do not
+    /// overlap, and start at 1 or later.
     pub(super) fn rows_in(&self, ranges: &[Range<u32>]) -> RoaringBitmap {
+        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
+            return RoaringBitmap::new();
+        };
+        let bounds = first.start..last.end;
         let mut found = Vec::new();
-        self.each(|row, code| {
+        let add = |row, code| {
             let at = ranges.partition_point(|range| range.end <= code);
             if ranges.get(at).is_some_and(|range| range.start <= code) {
                 found.push(row);
             }
-        });
+        };
+        match self {
+            Self::DenseBytes(codes) => each_within(codes, &bounds, add),
+            Self::Dense(codes) => each_within(codes, &bounds, add),
+            Self::Sparse { .. } => self.each(add),
+        }
         sorted_bitmap(found)
     }
 
@@ -176,6 +186,27 @@ impl ColumnCodes {
 
 fn each_dense(codes: impl Iterator<Item = u32>, mut with: impl FnMut(u32, u32)) {
     codes.zip(0..).filter(|(code, _)| *code != 0).for_each(|(code, row)| with(row, code));
+}
+
+/// The number of codes that are compared without a branch.
+const COMPARED_AT_ONCE: usize = 64;
+
+/// Calls `with` with row and code of all rows whose code is within `bounds`, ascending.
+fn each_within<C: Copy + Into<u32>>(
+    codes: &[C],
+    bounds: &Range<u32>,
+    mut with: impl FnMut(u32, u32),
+) {
+    let count = bounds.end.saturating_sub(bounds.start);
+    let is_within = |code: u32| code.wrapping_sub(bounds.start) < count;
+    for (part, first) in codes.chunks(COMPARED_AT_ONCE).zip((0..).step_by(COMPARED_AT_ONCE)) {
+        // Without a branch for each code, several are compared by one instruction. A rare string,
+        // such as one user of many, is in few parts.
+        if part.iter().fold(false, |any, code| any | is_within((*code).into())) {
+            let codes = part.iter().map(|code| (*code).into()).zip(first..);
+            codes.filter(|(code, _)| is_within(*code)).for_each(|(code, row)| with(row, code));
+        }
+    }
 }
 
 /// Returns the set of rows that ascend.
@@ -197,6 +228,7 @@ impl InMemory for ColumnCodes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn stored(form: u8, columns: &[&[i64]]) -> Vec<u8> {
         let mut bytes = vec![form];
@@ -235,6 +267,27 @@ mod tests {
             read.each(|row, code| each.push((row, i64::from(code))));
             assert_eq!(each, [(1, 1), (2, strings as i64), (4, 1)]);
             assert!(decode(&stored(DENSE, &[&[strings as i64 + 1]]), 1, strings).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_rows_of_ranges_of_codes_are_found(
+            codes in proptest::collection::vec(0u32..12, 0..300),
+            is_rare: bool,
+            strings in proptest::sample::select(vec![12usize, 255, 256, 1_000]),
+            mut bounds in proptest::collection::vec(1u32..14, 0..7),
+        ) {
+            bounds.sort_unstable();
+            let ranges: Vec<_> = bounds.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect();
+            let mut cells: Vec<(u32, u32)> = (0..).zip(codes.iter().copied()).collect();
+            cells.retain(|(row, code)| *code != 0 && (!is_rare || row % 16 == 7));
+            let mut bytes = Vec::new();
+            encode(&cells, codes.len(), Effort::Seal, &mut bytes).unwrap();
+            let read = decode(&bytes, codes.len(), strings).unwrap();
+            let is_wanted = |code: &u32| ranges.iter().any(|range| range.contains(code));
+            let expected = cells.iter().filter(|(_, code)| is_wanted(code)).map(|(row, _)| *row);
+            prop_assert_eq!(read.rows_in(&ranges), expected.collect::<RoaringBitmap>());
         }
     }
 

@@ -1,10 +1,12 @@
-//! Compares a new block with the rows it was made from, column by column and bit for bit.
+//! Compares a new block with the rows it was made from, bit for bit.
+
+use hashbrown::HashMap;
 
 use super::decode::reason;
 use super::header::{FIRST_TAG, NAME, USER};
 use super::info::EventBlockKey;
 use super::parts::{BorrowedBytes, Parts};
-use super::properties::AllProperties;
+use super::properties::{AllProperties, Expected};
 use super::rows::{StringReader, ValueReader};
 use crate::cast::to_u32;
 use crate::codec::verified::expect_same;
@@ -32,8 +34,51 @@ struct Comparison<'a> {
     rows: &'a [(u32, u32)],
 }
 
-/// For each code, the string of a source that it was last found equal to.
-type Known = Vec<Option<(u32, StringId)>>;
+/// The number of columns of tags that are decoded at the same time. A decoded column takes up to
+/// a megabyte besides its strings, and a block may have thousands.
+const COLUMNS_AT_ONCE: usize = 32;
+
+/// A column of strings that is being compared.
+struct ComparedColumn<'p> {
+    reader: StringReader<'p>,
+    /// For each code, the string of a source that it was last found equal to.
+    known: Vec<Option<(u32, StringId)>>,
+}
+
+impl<'p> ComparedColumn<'p> {
+    fn open(parts: &'p Parts<'p>, number: u32) -> Result<Self> {
+        let known = vec![None; parts.column(number)?.strings() + 1];
+        Ok(Self { reader: StringReader::open_all(parts, number)?, known })
+    }
+
+    /// Returns whether a row of the block has the string `written` of a source, or none.
+    fn has_string(
+        &mut self,
+        row: usize,
+        written: Option<(u32, StringId)>,
+        sources: &[&EventRows],
+    ) -> Result<bool> {
+        let code = self.reader.codes().code(row);
+        let Some((source, id)) = written else { return Ok(code == 0) };
+        let known = &mut self.known[code as usize];
+        if code == 0 || *known == written {
+            return Ok(code != 0);
+        }
+        let text = sources[source as usize].texts().text(id);
+        let same = text == self.reader.text(code)?;
+        if same {
+            *known = written;
+        }
+        Ok(same)
+    }
+
+    /// Returns the number of rows that have a string.
+    fn count(&self) -> usize {
+        let mut count = 0;
+        self.reader.codes().each(|_, _| count += 1);
+        count
+    }
+}
 
 impl<'a> Comparison<'a> {
     fn run(&self) -> Result<()> {
@@ -67,94 +112,80 @@ impl<'a> Comparison<'a> {
     /// Compares a column in which a row has at most one string.
     fn single_valued(
         &self,
-        column: u32,
+        number: u32,
         of: impl Fn(&EventRows, usize) -> Option<StringId>,
         what: &str,
     ) -> Result<()> {
-        let codes = self.parts.codes(column)?;
-        let mut reader = StringReader::open_all(self.parts, column)?;
-        let mut known: Known = vec![None; self.parts.column(column)?.strings() + 1];
+        let mut column = ComparedColumn::open(self.parts, number)?;
         for (row, (source, rows, at)) in self.each_row().enumerate() {
-            let same = match (codes.code(row), of(rows, at)) {
-                (0, None) => true,
-                (0, Some(_)) | (_, None) => false,
-                (code, Some(id)) => self.is_text(&mut reader, &mut known, code, (source, id))?,
-            };
-            expect_same(same, what)?;
+            let written = of(rows, at).map(|id| (source, id));
+            expect_same(column.has_string(row, written, self.sources)?, what)?;
         }
         Ok(())
     }
 
-    fn is_text(
-        &self,
-        reader: &mut StringReader<'_>,
-        known: &mut Known,
-        code: u32,
-        (source, id): (u32, StringId),
-    ) -> Result<bool> {
-        let slot = &mut known[code as usize];
-        if *slot == Some((source, id)) {
-            return Ok(true);
-        }
-        let written = self.sources[source as usize].texts().text(id);
-        let same = written == reader.text(code)?;
-        if same {
-            *slot = Some((source, id));
-        }
-        Ok(same)
-    }
-
-    /// Checks that every tag of the block is one of the original row, and that there are equally
-    /// many.
+    /// Checks that every tag of the original rows is in the block, and that there are equally many.
     fn tags(&self) -> Result<()> {
-        let mut count = 0;
-        for number in FIRST_TAG..to_u32(self.parts.header().columns.len()) {
-            let column = self.parts.column(number)?;
-            let mut reader = StringReader::open_all(self.parts, number)?;
-            let mut known: Known = vec![None; column.strings() + 1];
-            let mut cells = Vec::new();
-            self.parts.codes(number)?.each(|row, code| cells.push((row, code)));
-            count += cells.len();
-            // Id of the key in the last source.
-            let mut key = None;
-            for (row, code) in cells {
-                let (source, rows, at) = self.source(row as usize);
-                let own = match key {
-                    Some((of, own)) if of == source => own,
-                    _ => rows.texts().get(&column.key),
-                };
-                key = Some((source, own));
-                let value = own.and_then(|own| rows.tag(at, own));
-                let same = match value {
-                    Some(id) => self.is_text(&mut reader, &mut known, code, (source, id))?,
-                    None => false,
-                };
-                expect_same(same, "tags")?;
-            }
+        let end = to_u32(self.parts.header().columns.len());
+        let mut stored = 0;
+        for first in (FIRST_TAG..end).step_by(COLUMNS_AT_ONCE) {
+            let numbers = first..end.min(first + to_u32(COLUMNS_AT_ONCE));
+            let columns = numbers.map(|number| ComparedColumn::open(self.parts, number));
+            stored += self.some_tags(&mut columns.collect::<Result<Vec<_>>>()?)?;
         }
         let written: usize = self.each_row().map(|(_, rows, at)| rows.tags(at).len()).sum();
-        expect_same(count == written, "numbers of tags")?;
+        expect_same(stored == written, "numbers of tags")?;
         Ok(())
+    }
+
+    /// Compares some columns of tags row by row, because the tags of a row lie together in its
+    /// source. Returns the number of tags in the columns.
+    fn some_tags(&self, columns: &mut [ComparedColumn<'_>]) -> Result<usize> {
+        let keys = columns.iter().map(|column| column.reader.column().key.as_ref());
+        let by_key: HashMap<&str, usize> = keys.zip(0..).collect();
+        // For each source, the keys of the last row and their columns, if they are among these:
+        // most rows have the same keys as the row before.
+        let mut last_keys: Vec<Vec<(StringId, Option<usize>)>> =
+            vec![Vec::new(); self.sources.len()];
+        let mut compared = 0;
+        for (row, (source, rows, at)) in self.each_row().enumerate() {
+            let last_keys = &mut last_keys[source as usize];
+            for (place, (key, value)) in rows.tags(at).iter().enumerate() {
+                let column = match last_keys.get(place) {
+                    Some((last_key, column)) if last_key == key => *column,
+                    _ => {
+                        let column = by_key.get(rows.texts().text(*key)).copied();
+                        last_keys.truncate(place);
+                        last_keys.push((*key, column));
+                        column
+                    }
+                };
+                let Some(column) = column else { continue };
+                let value = Some((source, *value));
+                expect_same(columns[column].has_string(row, value, self.sources)?, "tags")?;
+                compared += 1;
+            }
+        }
+        let stored = columns.iter().map(ComparedColumn::count).sum();
+        expect_same(stored == compared, "numbers of tags")?;
+        Ok(stored)
     }
 
     fn values_and_properties(&self) -> Result<()> {
-        let order = self.parts.clusters()?.order();
+        let clusters = self.parts.clusters()?;
         let mut values = ValueReader::open(self.parts)?;
         let properties = AllProperties::read(self.parts)?;
-        // The columns of the sources are read in their own order, which is much faster.
-        let written = self.each_row().map(|(_, rows, at)| (rows.values()[at], rows.properties(at)));
-        let written: Vec<(f64, &str)> = written.collect();
-        let mut text = String::new();
-        for (position, row) in order.iter().enumerate() {
-            let (value, written) = written[*row as usize];
-            let value = Some(value).filter(|value| !value.is_nan());
+        // In the order of the sources: their texts are larger than the decoded columns.
+        for (row, (_, rows, at)) in self.each_row().enumerate() {
+            let position = clusters.position(row);
+            let value = Some(rows.values()[at]).filter(|value| !value.is_nan());
             let same = values.get(position)?.map(f64::to_bits) == value.map(f64::to_bits);
             expect_same(same, "values")?;
-            text.clear();
+            let mut expected = Expected::new(rows.properties(at));
             if let Some(properties) = &properties {
-                properties.text(position, &mut text);
+                properties.text(position, &mut expected);
             }
-            expect_same(text == written, "properties")?;
+            expect_same(expected.is_complete(), "properties")?;
         }
         Ok(())
     }

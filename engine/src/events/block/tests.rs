@@ -408,14 +408,14 @@ proptest! {
         prop_assert!(!same(&sources, &rows[1..]));
         let (source, at) = rows[row.index(rows.len())];
         let event = sources[source as usize].event(at as usize).unwrap();
-        for change in 0..7 {
+        for change in 0..=CHANGES {
             let changed = changed(event.clone(), change);
             let mut others = sources.clone();
             others.push(EventRows::default());
-            others[kind.sources].append(&changed);
+            others[kind.sources].append(&as_row(&changed));
             let mut places = rows.clone();
             places[row.index(rows.len())] = (kind.sources as u32, 0);
-            prop_assert_eq!(same(&others, &places), change == 0, "change {}", change);
+            prop_assert_eq!(same(&others, &places), changed == event, "change {}", change);
         }
     }
 
@@ -446,17 +446,43 @@ proptest! {
     }
 }
 
-/// Returns an event as the only row, with one thing changed, or nothing.
-fn changed(mut event: Event, change: usize) -> EventRows {
+/// The number of changes of [`changed`].
+const CHANGES: usize = 14;
+
+/// Returns an event with one thing changed if it has it. Change 0 is none.
+fn changed(mut event: Event, change: usize) -> Event {
     match change {
         0 => {}
         1 => event.name.push('x'),
         2 => event.user = Some(event.user.map_or_else(|| "u".into(), |user| user + "x")),
-        3 => event.value = Some(event.value.map_or(0.0, |value| value + 1.0)),
-        4 => event.tags.push(("zzz".into(), "x".into())),
-        5 => event.properties = Some(r#"{"never":[1]}"#.into()),
+        3 => event.user = None,
+        4 => event.value = Some(event.value.map_or(0.0, |value| value + 1.0)),
+        5 => event.value = None,
+        6 => event.tags.push(("zzz".into(), "x".into())),
+        7 => drop(event.tags.pop()),
+        8 => event.tags.iter_mut().take(1).for_each(|(_, value)| value.push('x')),
+        9 => event.tags.iter_mut().take(1).for_each(|(key, _)| key.insert(0, '!')),
+        10 => event.properties = Some(r#"{"never":[1]}"#.into()),
+        11 => event.properties = None,
+        12 => event.properties = event.properties.map(|text| with_other_digit(&text)),
+        13 => event.time.0 += 1,
         _ => event.id = EventId::new(event.id.received(), event.id.number() + 1_000_000),
     }
+    event
+}
+
+/// Returns a text in which the first digit is another one, if it has any.
+fn with_other_digit(text: &str) -> String {
+    let Some(at) = text.find(|character: char| character.is_ascii_digit()) else {
+        return text.to_owned();
+    };
+    let (before, after) = text.split_at(at);
+    let other = if after.starts_with('1') { '2' } else { '1' };
+    format!("{before}{other}{}", &after[1..])
+}
+
+/// Returns an event as the only row.
+fn as_row(event: &Event) -> EventRows {
     let tags: Vec<(&str, &str)> =
         event.tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let properties = event.properties.as_deref().map(|text| Properties::parse(text).unwrap());

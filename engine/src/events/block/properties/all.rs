@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::encode::{FIRST_SHAPE, LEFT_OVER, NONE};
 use super::read::{PropertyReader, ShapeCodes, presence_of, ranks_of};
-use super::shape::{Shapes, put_leaf};
+use super::shape::{Shapes, TextSink, put_leaf};
 use super::split::{Leaf, LeafKind};
 use crate::error::Result;
 use crate::events::block::header::SectionKind;
@@ -51,12 +51,12 @@ impl AllProperties {
         Ok(Some(Self { codes, shapes, left_over, columns }))
     }
 
-    /// Appends the properties of the row at a position in clustered order.
-    pub(in super::super) fn text(&self, position: usize, out: &mut String) {
+    /// Passes the properties of the row at a position in clustered order to `out`.
+    pub(in super::super) fn text(&self, position: usize, out: &mut impl TextSink) {
         match self.codes.0[position] {
             NONE => {}
             LEFT_OVER => match self.left_over.as_ref().map(|column| column.leaf(position)) {
-                Some(Leaf::Json(text)) => out.push_str(text),
+                Some(Leaf::Json(text)) => out.push(text),
                 _ => panic!("position {position}: leftovers were read with the block"),
             },
             code => {

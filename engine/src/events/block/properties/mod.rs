@@ -26,5 +26,6 @@ mod split;
 pub(super) use all::AllProperties;
 pub(super) use encode::encode;
 pub(super) use read::PropertyReader;
+pub(super) use shape::Expected;
 #[cfg(fuzzing)]
 pub(crate) use shape::split_and_join;

@@ -7,7 +7,42 @@ use crate::cast::to_u32;
 use crate::codec::{CodecError, CodecResult};
 use crate::events::block::memory::InMemory;
 use crate::limits::{EVENT_PROPERTY_COLUMNS_MAX, PROPERTIES_NESTING_MAX};
-use crate::model::float_to_string;
+use crate::model::format_float;
+
+/// Receives the text of properties, part by part.
+pub(in super::super) trait TextSink {
+    /// Receives the next part.
+    fn push(&mut self, part: &str);
+}
+
+impl TextSink for String {
+    #[inline]
+    fn push(&mut self, part: &str) {
+        self.push_str(part);
+    }
+}
+
+/// The rest of an expected text, after the parts that were equal to it so far; `None` from the
+/// first different part on.
+pub(in super::super) struct Expected<'t>(Option<&'t [u8]>);
+
+impl<'t> Expected<'t> {
+    pub(in super::super) fn new(text: &'t str) -> Self {
+        Self(Some(text.as_bytes()))
+    }
+
+    /// Returns whether the parts received so far make up the whole text.
+    pub(in super::super) fn is_complete(&self) -> bool {
+        self.0.is_some_and(<[u8]>::is_empty)
+    }
+}
+
+impl TextSink for Expected<'_> {
+    #[inline]
+    fn push(&mut self, part: &str) {
+        self.0 = self.0.and_then(|rest| rest.strip_prefix(part.as_bytes()));
+    }
+}
 
 /// The key of a column of properties: the leaves of one kind at one path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,17 +62,17 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Appends the text of a row of this shape. `put_column` appends the leaf of the row in a
-    /// column.
+    /// Passes the text of a row of this shape to `out`. `put_column` passes the leaf of the row in
+    /// a column.
     #[inline]
-    pub(super) fn join<E>(
+    pub(super) fn join<S: TextSink, E>(
         &self,
-        out: &mut String,
-        mut put_column: impl FnMut(u32, &mut String) -> Result<(), E>,
+        out: &mut S,
+        mut put_column: impl FnMut(u32, &mut S) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut columns = self.columns.iter();
         for piece in &self.pieces {
-            out.push_str(piece);
+            out.push(piece);
             if let Some(column) = columns.next() {
                 put_column(*column, out)?;
             }
@@ -109,20 +144,20 @@ impl InMemory for Shapes {
     }
 }
 
-/// Appends a leaf as it was in the original text.
-pub(super) fn put_leaf(leaf: Leaf<'_>, out: &mut String) {
+/// Passes a leaf to `out` as it was in the original text.
+pub(super) fn put_leaf(leaf: Leaf<'_>, out: &mut impl TextSink) {
     match leaf {
-        Leaf::Integer(integer) => out.push_str(itoa::Buffer::new().format(integer)),
+        Leaf::Integer(integer) => out.push(itoa::Buffer::new().format(integer)),
         // Corrupt columns may contain numbers that JSON cannot represent.
-        Leaf::Number(number) if !number.is_finite() => out.push_str("null"),
-        Leaf::Number(number) => out.push_str(&float_to_string(number)),
+        Leaf::Number(number) if !number.is_finite() => out.push("null"),
+        Leaf::Number(number) => out.push(format_float(number, &mut ryu::Buffer::new())),
         Leaf::String(text) => {
-            out.push('"');
-            out.push_str(text);
-            out.push('"');
+            out.push("\"");
+            out.push(text);
+            out.push("\"");
         }
-        Leaf::Boolean(boolean) => out.push_str(if boolean { "true" } else { "false" }),
-        Leaf::Json(json) => out.push_str(json),
+        Leaf::Boolean(boolean) => out.push(if boolean { "true" } else { "false" }),
+        Leaf::Json(json) => out.push(json),
     }
 }
 
@@ -209,6 +244,19 @@ pub(crate) fn split_and_join(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_expected_text_is_complete_after_exactly_its_parts() {
+        let is = |parts: &[&str], text| {
+            let mut expected = Expected::new(text);
+            parts.iter().for_each(|part| expected.push(part));
+            expected.is_complete()
+        };
+        assert!(is(&[], "") && is(&["", "a", "ß", ""], "aß") && is(&["aß"], "aß"));
+        assert!(!is(&[], "a") && !is(&["a"], "") && !is(&["a"], "ab") && !is(&["ab"], "a"));
+        assert!(!is(&["b", "b"], "ab") && !is(&["a", "c", ""], "ab"), "equally long");
+        assert!(!is(&["x", "ab"], "ab"), "a different part stays different");
+    }
 
     #[test]
     fn paths_are_lists_of_keys() {

@@ -1,7 +1,7 @@
 //! Splits canonical JSON text into shape and leaves. Accepts any input; text that is not canonical
 //! is refused.
 
-use crate::model::float_to_string;
+use crate::model::format_float;
 
 /// The kind of a leaf. The numbers are part of the stored format: they mark the leaf in its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -249,7 +249,8 @@ impl<'t> Position<'t> {
             return Some(Leaf::Number(number));
         }
         let number: f64 = text.parse().ok()?;
-        (number.is_finite() && float_to_string(number) == text).then_some(Leaf::Number(number))
+        let same = || format_float(number, &mut ryu::Buffer::new()) == text;
+        (number.is_finite() && same()).then_some(Leaf::Number(number))
     }
 }
 
@@ -307,7 +308,8 @@ mod tests {
             let text = format!("{}{whole}.{fraction}", if negative { "-" } else { "" });
             if let Some(number) = short_decimal(&text) {
                 prop_assert_eq!(number.to_bits(), text.parse::<f64>().unwrap().to_bits());
-                prop_assert_eq!(float_to_string(number), text);
+                let mut buffer = ryu::Buffer::new();
+                prop_assert_eq!(format_float(number, &mut buffer), text);
             }
         }
     }
