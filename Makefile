@@ -67,7 +67,7 @@ lint: ## Run clippy as the checks do
 	@tools/setup build
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-bench: ## Run the benchmarks (ARGS= for criterion)
+bench: ## Run the benchmarks (ARGS= for criterion; --test runs each once)
 	@tools/setup build
 	cargo bench --locked --workspace --bench '*' -- $(ARGS)
 

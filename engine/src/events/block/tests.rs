@@ -473,12 +473,9 @@ fn changed(mut event: Event, change: usize) -> Event {
 
 /// Returns a text in which the first digit is another one, if it has any.
 fn with_other_digit(text: &str) -> String {
-    let Some(at) = text.find(|character: char| character.is_ascii_digit()) else {
-        return text.to_owned();
-    };
-    let (before, after) = text.split_at(at);
-    let other = if after.starts_with('1') { '2' } else { '1' };
-    format!("{before}{other}{}", &after[1..])
+    let digit = text.chars().find(char::is_ascii_digit).unwrap_or(' ');
+    let other = if digit == '1' { "2" } else { "1" };
+    if digit == ' ' { text.to_owned() } else { text.replacen(digit, other, 1) }
 }
 
 /// Returns an event as the only row.
