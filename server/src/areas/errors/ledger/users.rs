@@ -19,11 +19,18 @@ pub(super) struct UserSets {
     bytes_max: usize,
 }
 
+/// A set is counted again after a change of one in this many of its users, so sets of fewer users
+/// are counted after each. What a count lacks is a fraction of the standard error of an estimate.
+const USERS_PER_UNCOUNTED: u64 = 4_096;
+
 #[derive(Debug)]
 struct CachedSet {
     set: Distinct,
-    /// The count of the set, which an estimate makes too expensive to repeat for each occurrence.
+    /// The count of the set when it was last counted. An estimate of some ten thousand users takes
+    /// as long as everything else that is done for an occurrence.
     count: u64,
+    /// The changes of the set since then, at most one in [`USERS_PER_UNCOUNTED`].
+    uncounted: u64,
     is_changed: bool,
     /// Whether the set on disk could not be read. This set then contains only later users, and is
     /// never written.
@@ -32,7 +39,7 @@ struct CachedSet {
 
 impl CachedSet {
     fn new(set: Distinct) -> Self {
-        Self { count: set.count(), set, is_changed: false, is_partial: false }
+        Self { count: set.count(), set, uncounted: 0, is_changed: false, is_partial: false }
     }
 }
 
@@ -77,7 +84,10 @@ impl UserSets {
             CachedSet { is_partial, ..CachedSet::new(set.unwrap_or_default()) }
         });
         if cached.set.insert(user) {
-            cached.count = cached.set.count();
+            cached.uncounted += 1;
+            if cached.uncounted > cached.count / USERS_PER_UNCOUNTED {
+                (cached.count, cached.uncounted) = (cached.set.count(), 0);
+            }
             cached.is_changed |= !cached.is_partial;
         }
         self.bytes = self.bytes + cached.set.bytes() - bytes_before;
