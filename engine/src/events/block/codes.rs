@@ -152,8 +152,8 @@ impl ColumnCodes {
             .collect()
     }
 
-    /// Returns the rows whose code is in one of `ranges`, which ascend, do not
-    /// overlap, and start at 1 or later.
+    /// Returns the rows whose code is in one of `ranges`, which ascend, do not overlap, and start
+    /// at 1 or later.
     pub(super) fn rows_in(&self, ranges: &[Range<u32>]) -> RoaringBitmap {
         let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
             return RoaringBitmap::new();

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::decode::reason;
 use super::header::{FIRST_TAG, NAME, USER};
 use super::info::EventBlockKey;
+use super::memory::InMemory;
 use super::parts::{BorrowedBytes, Parts};
 use super::properties::{AllProperties, Expected};
 use super::rows::{StringReader, ValueReader};
@@ -34,9 +35,9 @@ struct Comparison<'a> {
     rows: &'a [(u32, u32)],
 }
 
-/// The number of columns of tags that are decoded at the same time. A decoded column takes up to
-/// a megabyte besides its strings, and a block may have thousands.
-const COLUMNS_AT_ONCE: usize = 32;
+/// Columns of tags are compared together until they take this many bytes besides their strings: all
+/// rows are visited for each group of columns.
+const GROUP_BYTES: usize = 32 << 20;
 
 /// A column of strings that is being compared.
 struct ComparedColumn<'p> {
@@ -70,6 +71,12 @@ impl<'p> ComparedColumn<'p> {
             *known = written;
         }
         Ok(same)
+    }
+
+    /// Returns the bytes in memory, besides those of the strings.
+    fn bytes(&self) -> usize {
+        let known = self.known.capacity() * size_of::<Option<(u32, StringId)>>();
+        size_of::<Self>() + known + self.reader.codes().bytes()
     }
 
     /// Returns the number of rows that have a string.
@@ -126,12 +133,18 @@ impl<'a> Comparison<'a> {
 
     /// Checks that every tag of the original rows is in the block, and that there are equally many.
     fn tags(&self) -> Result<()> {
-        let end = to_u32(self.parts.header().columns.len());
+        let mut numbers = FIRST_TAG..to_u32(self.parts.header().columns.len());
         let mut stored = 0;
-        for first in (FIRST_TAG..end).step_by(COLUMNS_AT_ONCE) {
-            let numbers = first..end.min(first + to_u32(COLUMNS_AT_ONCE));
-            let columns = numbers.map(|number| ComparedColumn::open(self.parts, number));
-            stored += self.some_tags(&mut columns.collect::<Result<Vec<_>>>()?)?;
+        while !numbers.is_empty() {
+            let (mut columns, mut bytes) = (Vec::new(), 0);
+            while bytes < GROUP_BYTES
+                && let Some(number) = numbers.next()
+            {
+                let column = ComparedColumn::open(self.parts, number)?;
+                bytes += column.bytes();
+                columns.push(column);
+            }
+            stored += self.some_tags(&mut columns)?;
         }
         let written: usize = self.each_row().map(|(_, rows, at)| rows.tags(at).len()).sum();
         expect_same(stored == written, "numbers of tags")?;

@@ -19,8 +19,9 @@ pub(super) struct UserSets {
     bytes_max: usize,
 }
 
-/// A set is counted again after a change of one in this many of its users, so sets of fewer users
-/// are counted after each. What a count lacks is a fraction of the standard error of an estimate.
+/// A set is counted again once it changed for more than one in this many of its users, so sets of
+/// fewer users are counted after each change. What a count lacks meanwhile is a fraction of the
+/// standard error of an estimate.
 const USERS_PER_UNCOUNTED: u64 = 4_096;
 
 #[derive(Debug)]
@@ -29,7 +30,7 @@ struct CachedSet {
     /// The count of the set when it was last counted. An estimate of some ten thousand users takes
     /// as long as everything else that is done for an occurrence.
     count: u64,
-    /// The changes of the set since then, at most one in [`USERS_PER_UNCOUNTED`].
+    /// The changes of the set since then.
     uncounted: u64,
     is_changed: bool,
     /// Whether the set on disk could not be read. This set then contains only later users, and is
