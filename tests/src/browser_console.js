@@ -59,8 +59,10 @@ const clickOn = (tab, selector) => tab.locator(selector).click();
 /** Returns the JSON of a GET request to the API. */
 const api = (tab, path) => tab.evaluate(async (wanted) => (await fetch(`/api/v1${wanted}`)).json(), path);
 
-/** Presses Tab until the element with this label, text or id has the focus. */
+/** Presses Tab until the element with this label, text or id has the focus, once it is there. */
 async function reach(tab, label, report) {
+  await tab.waitForFunction((wanted) => [...document.querySelectorAll("a, button, input, select, summary, textarea, [tabindex]")]
+    .some((one) => one.id === wanted || (one.getAttribute("aria-label") ?? one.textContent).trim() === wanted), {}, label);
   for (let i = 0; i < 60; i++) {
     await tab.keyboard.press("Tab");
     const found = await tab.evaluate((wanted) => {

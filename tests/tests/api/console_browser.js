@@ -20,7 +20,7 @@ async function signInByKey(browser, base, key, report) {
   await dialogOpen(tab, "Sign in");
   await tab.keyboard.type("tt_wrong");
   await tab.keyboard.press("Enter");
-  await tab.waitForFunction(() => document.getElementById("sign-in-message").textContent.startsWith("The key is not valid"));
+  await tab.waitForFunction(() => document.getElementById("sign-in-message")?.textContent.startsWith("The key is not valid"));
   await tab.$eval("#sign-in-key", (field) => field.select());
   await tab.keyboard.type(key);
   await tab.keyboard.press("Enter");
@@ -68,8 +68,8 @@ async function signInByLink(browser, base, [link, later], report) {
 async function checkHome(context, base, report) {
   const tab = await open(context, base, report);
   await tab.goto(`${base}/console`);
-  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("the card <b>was</b> declined"));
-  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("mailers"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("the card <b>was</b> declined"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("mailers"));
   const bold = await tab.$$eval("main b", (all) => all.length);
   if (bold !== 0) report("data became markup");
   await tab.keyboard.press("?");
@@ -92,7 +92,7 @@ async function checkHome(context, base, report) {
 async function checkKeys(context, base, report) {
   const tab = await open(context, base, report, { mayFail: (status) => status === 422 });
   await tab.goto(`${base}/console/settings`);
-  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("this one"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("this one"));
   await reach(tab, "New key", report);
   await tab.keyboard.press("Enter");
   await dialogOpen(tab, "New key");
@@ -110,7 +110,7 @@ async function checkKeys(context, base, report) {
   if (!/^tt_\w+$/.test(shown[0]) || !/^http:\/\/\w+:\w+@127\.0\.0\.1:\d+\/1$/.test(shown[1])) report(`shown: ${shown}`);
   await tab.keyboard.press("Escape");
   await noDialog(tab);
-  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("<img src=x onerror=alert(1)>"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("<img src=x onerror=alert(1)>"));
   await tab.focus("h1");
   await reach(tab, "Revoke the key <img src=x onerror=alert(1)>", report);
   await tab.keyboard.press("Enter");
@@ -118,7 +118,7 @@ async function checkKeys(context, base, report) {
   await reach(tab, "Revoke", report);
   await tab.keyboard.press("Enter");
   await noDialog(tab);
-  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("revoked"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("revoked"));
   await checkViolations(tab, "keys", report);
   await tab.close();
 }
@@ -127,7 +127,7 @@ async function checkKeys(context, base, report) {
 async function checkSignInOver(context, base, key, report) {
   const tab = await open(context, base, report, { mayFail: (status) => status === 401 });
   await tab.goto(`${base}/console/settings`);
-  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("this one"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("this one"));
   await tab.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("New key")).click());
   await dialogOpen(tab, "New key");
   await tab.type("#new-key-name", "kept");
@@ -141,7 +141,7 @@ async function checkSignInOver(context, base, key, report) {
   await tab.keyboard.press("Enter");
   await dialogOpen(tab, "The key was made");
   await tab.keyboard.press("Escape");
-  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("kept"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("kept"));
   await checkViolations(tab, "signing in over the page", report);
   await tab.close();
 }
@@ -193,7 +193,7 @@ async function checkFailures(context, base, report) {
   answers.set("/api/v1/errors", { status: 403, body: error("forbidden", 'the key lacks the scope "read"') });
   answers.set("/api/v1/queues", { status: 500, body: error("internal", "an internal error occurred") });
   await tab.goto(`${base}/console`);
-  const says = (wanted) => tab.waitForFunction((part) => document.querySelector("main").innerText.includes(part), {}, wanted);
+  const says = (wanted) => tab.waitForFunction((part) => document.querySelector("main")?.innerText.includes(part), {}, wanted);
   await says("Your key lacks the scope “read”.");
   await says("An internal error occurred.");
   answers.clear();
@@ -204,7 +204,7 @@ async function checkFailures(context, base, report) {
   await says("The server asked to wait");
   await says("the card <b>was</b> declined");
   answers.clear();
-  await tab.waitForFunction(() => !document.querySelector("main").innerText.includes("The server asked to wait"));
+  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("The server asked to wait") === false);
   answers.set("/api/v1/server", { status: 500, body: error("internal", "an internal error occurred") });
   await tab.reload();
   await says("Try again");

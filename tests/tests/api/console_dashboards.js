@@ -56,10 +56,10 @@ async function checkNumbers(context, base, id, report) {
 /** The address carries the value of a variable, and the number follows it. */
 async function checkVariable(tab, report) {
   await tab.select(".variable select", "web-1");
-  await tab.waitForFunction(() => document.querySelector(".tile .value").title === "12.5");
+  await tab.waitForFunction(() => document.querySelector(".tile .value")?.title === "12.5");
   if (!tab.url().includes("var-host=web-1")) report(`the address is ${tab.url()}`);
   await tab.goBack();
-  await tab.waitForFunction(() => document.querySelector(".tile .value").title === "40.25");
+  await tab.waitForFunction(() => document.querySelector(".tile .value")?.title === "40.25");
 }
 
 /** A table for a chart, the command, one widget alone, the whole screen. */
@@ -107,11 +107,11 @@ async function checkMaking(context, base, report) {
   await tab.keyboard.up("Shift");
   await tab.keyboard.press("ArrowRight");
   if ((await positionOf(tab, "Load")) !== "8 1 5 4") report(`after the keys it is at ${await positionOf(tab, "Load")}`);
-  await tab.waitForFunction(() => document.querySelector("main [aria-live]").textContent === "Load: column 8, row 1, 5 wide, 4 high");
+  await tab.waitForFunction(() => document.querySelector("main [aria-live]")?.textContent === "Load: column 8, row 1, 5 wide, 4 high");
   await tab.keyboard.down("Control");
   await tab.keyboard.press("z");
   await tab.keyboard.up("Control");
-  await tab.waitForFunction(() => document.querySelector("main [aria-live]").textContent === "Undone");
+  await tab.waitForFunction(() => document.querySelector("main [aria-live]")?.textContent === "Undone");
   if ((await positionOf(tab, "Load")) !== "7 1 5 4") report(`undone, it is at ${await positionOf(tab, "Load")}`);
   await checkDragging(tab, report);
   await checkLeaving(tab, report);

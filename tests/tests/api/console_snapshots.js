@@ -43,7 +43,7 @@ async function checkViews(context, base, id, report) {
     await atQuery(tab, `view=${view}`);
     await tab.waitForSelector(".stage svg image");
   }
-  await tab.waitForFunction(() => document.querySelector(".stage .range").innerText.includes("Shown: baseline"));
+  await tab.waitForFunction(() => document.querySelector(".stage .range")?.innerText.includes("Shown: baseline"));
   await tab.emulateMediaFeatures([{ name: "prefers-reduced-motion", value: "reduce" }]);
   await tab.reload();
   await says(tab, "Shown: snapshot");
@@ -65,7 +65,10 @@ async function checkViews(context, base, id, report) {
   await tab.waitForFunction(() => !document.querySelector(".region"));
   await tab.select(".zoom select", "2");
   await atQuery(tab, "zoom=2");
-  await tab.waitForFunction(() => Number(document.querySelector(".stage svg").getAttribute("width")) === 2 * document.querySelector(".stage svg").viewBox.baseVal.width);
+  await tab.waitForFunction(() => {
+    const svg = document.querySelector(".stage svg");
+    return svg && Number(svg.getAttribute("width")) === 2 * svg.viewBox.baseVal.width;
+  });
   await checkClean(tab, "views", report);
   await tab.close();
 }

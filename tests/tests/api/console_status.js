@@ -11,7 +11,7 @@ const click = (tab, wanted) => tab.evaluate((label) => {
   if (!found) throw new Error(`nothing is called ${label}`);
   found.click();
 }, wanted);
-const settled = (tab) => tab.waitForFunction(() => !document.querySelector("main").innerText.includes("Loading…"));
+const settled = (tab) => tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("Loading…") === false);
 const field = async (tab, id, value) => {
   await tab.waitForSelector(`#${id}`);
   await tab.$eval(`#${id}`, (element) => {
@@ -72,9 +72,9 @@ async function checkMonitor(context, base, report) {
   if (days !== 90) report(`${days} days`);
   await tab.focus(".day-bars button[tabindex='0']");
   await tab.keyboard.press("ArrowLeft");
-  await tab.waitForFunction(() => document.querySelector(".day-text").textContent.includes("not observed"));
+  await tab.waitForFunction(() => document.querySelector(".day-text")?.textContent.includes("not observed"));
   await tab.keyboard.press("End");
-  await tab.waitForFunction(() => document.querySelector(".day-text").textContent.includes(" %"));
+  await tab.waitForFunction(() => document.querySelector(".day-text")?.textContent.includes(" %"));
   await tab.goto(`${base}/console/status/monitors/new/edit`);
   await tab.waitForSelector("#monitor-type");
   await tab.select("#monitor-type", "heartbeat");
@@ -111,7 +111,7 @@ async function checkTyped(tab, page, report) {
     await fetch(`${path}/${id}`, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ status: "identified" }) });
   }, `/api/v1/status-pages/${page.id}/incidents`);
   await refresh();
-  await tab.waitForFunction(() => document.querySelector("#update-status").value === "identified");
+  await tab.waitForFunction(() => document.querySelector("#update-status")?.value === "identified");
   const typed = await tab.$eval("#update-message", (element) => element.value);
   if (typed !== "We are still") report(`what was typed is lost: ${typed}`);
 }

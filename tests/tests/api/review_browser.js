@@ -80,7 +80,7 @@ async function decide(browser, url, key, report) {
   await tab.goto(url, { waitUntil: "networkidle0" });
   const result = () => tab.$eval("#result", (element) => element.textContent);
   const settled = () =>
-    tab.waitForFunction(() => document.getElementById("result").textContent.length > 1);
+    tab.waitForFunction(() => document.getElementById("result")?.textContent.length > 1);
   await tab.type("#key", "tt_wrong");
   await tab.click("#approve");
   await settled();
@@ -89,7 +89,7 @@ async function decide(browser, url, key, report) {
   await tab.type("#key", key);
   await tab.type("#reason", "a new box");
   await tab.click("#approve");
-  await tab.waitForFunction(() => document.getElementById("buttons").hidden);
+  await tab.waitForFunction(() => document.getElementById("buttons")?.hidden);
   if ((await result()) !== "The comparison is approved.") report(`decided: ${await result()}`);
   const status = await tab.$eval("#status", (element) => element.textContent);
   if (status !== "approved") report(`the status is ${status}`);

@@ -15,6 +15,7 @@ import { lookOf, optionsOf } from "./chart_options.js";
 import { ChartTable } from "./chart_table.js";
 import { Icon } from "./icon.js";
 
+const STYLE = "vendor/uplot.css";
 const HEIGHT = 220;
 const NAMED_MAX = 40;
 const STEP_MANY = 10;
@@ -108,8 +109,9 @@ function usePlot(chart, box, legend) {
       plot.current = new uPlot(optionsOf({ ...chart, roles }, element, measured, on), columns, element);
     };
     const drawAgain = () => draw(size());
-    // Charts that are shown at once are all measured before the first is drawn, which would have the page laid out again for each.
-    queueMicrotask(() => {
+    // Without its style a chart is in a wrong place, where clicks miss it. Charts that are shown at once are all
+    // measured before the first is drawn, which would have the page laid out again for each.
+    loadStyle(STYLE).then(() => {
       const measured = size();
       queueMicrotask(() => draw(measured));
     });
@@ -142,7 +144,6 @@ function usePlot(chart, box, legend) {
 export function Chart({
   label, times, series, kind = "lines", unit = "", marks, levels, sync, height = HEIGHT, onZoom = showBetween, onPick, join, between, hasLegend = true, hasTable = true,
 }) {
-  useMemo(() => loadStyle("vendor/uplot.css"), []);
   const box = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const legend = /** @type {ElementRef<HTMLUListElement>} */ (useElement());
   const said = /** @type {ElementRef<HTMLParagraphElement>} */ (useElement());
