@@ -28,9 +28,7 @@ async function openTab(context, report, { width = 1280, scheme = "light" } = {})
     await dialog.dismiss();
   });
   await tab.setViewport({ width, height: 900 });
-  // Colours that are half way to others have neither contrast.
-  const features = { "prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce" };
-  await tab.emulateMediaFeatures(Object.entries(features).map(([name, value]) => ({ name, value })));
+  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
   await tab.evaluateOnNewDocument(() => {
     globalThis.violations = [];
     addEventListener("securitypolicyviolation", (event) => {
