@@ -43,6 +43,11 @@ const text = (tab, selector) => tab.$eval(selector, (element) => element.textCon
 /** Waits until the page, its dialogs and messages contain a text, or only what a selector names. */
 const says = (tab, wanted, selector = "body") =>
   tab.waitForFunction((part, where) => document.querySelector(where)?.innerText.includes(part), {}, wanted, selector);
+/** Waits until the page does not contain a text. */
+const gone = (tab, unwanted) =>
+  tab.waitForFunction((part) => document.querySelector("main")?.innerText.includes(part) === false, {}, unwanted);
+/** Waits until nothing is shown as loading. What is loaded again stays as it was meanwhile. */
+const settled = (tab) => gone(tab, "Loading…");
 /** Waits until the address has a text in its query. */
 const atQuery = (tab, wanted) => tab.waitForFunction((part) => decodeURIComponent(location.search).includes(part), {}, wanted);
 /** Returns where an element is in the window, once it has stayed in the page and in its place for three frames. */

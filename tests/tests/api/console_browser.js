@@ -68,8 +68,8 @@ async function signInByLink(browser, base, [link, later], report) {
 async function checkHome(context, base, report) {
   const tab = await open(context, base, report);
   await tab.goto(`${base}/console`);
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("the card <b>was</b> declined"));
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("mailers"));
+  await says(tab, "the card <b>was</b> declined", "main");
+  await says(tab, "mailers", "main");
   const bold = await tab.$$eval("main b", (all) => all.length);
   if (bold !== 0) report("data became markup");
   await tab.keyboard.press("?");
@@ -92,7 +92,7 @@ async function checkHome(context, base, report) {
 async function checkKeys(context, base, report) {
   const tab = await open(context, base, report, { mayFail: (status) => status === 422 });
   await tab.goto(`${base}/console/settings`);
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("this one"));
+  await says(tab, "this one", "main");
   await reach(tab, "New key", report);
   await tab.keyboard.press("Enter");
   await dialogOpen(tab, "New key");
@@ -110,7 +110,7 @@ async function checkKeys(context, base, report) {
   if (!/^tt_\w+$/.test(shown[0]) || !/^http:\/\/\w+:\w+@127\.0\.0\.1:\d+\/1$/.test(shown[1])) report(`shown: ${shown}`);
   await tab.keyboard.press("Escape");
   await noDialog(tab);
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("<img src=x onerror=alert(1)>"));
+  await says(tab, "<img src=x onerror=alert(1)>", "main");
   await tab.focus("h1");
   await reach(tab, "Revoke the key <img src=x onerror=alert(1)>", report);
   await tab.keyboard.press("Enter");
@@ -118,7 +118,7 @@ async function checkKeys(context, base, report) {
   await reach(tab, "Revoke", report);
   await tab.keyboard.press("Enter");
   await noDialog(tab);
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("revoked"));
+  await says(tab, "revoked", "main");
   await checkViolations(tab, "keys", report);
   await tab.close();
 }
@@ -127,7 +127,7 @@ async function checkKeys(context, base, report) {
 async function checkSignInOver(context, base, key, report) {
   const tab = await open(context, base, report, { mayFail: (status) => status === 401 });
   await tab.goto(`${base}/console/settings`);
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("this one"));
+  await says(tab, "this one", "main");
   await tab.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("New key")).click());
   await dialogOpen(tab, "New key");
   await tab.type("#new-key-name", "kept");
@@ -141,7 +141,7 @@ async function checkSignInOver(context, base, key, report) {
   await tab.keyboard.press("Enter");
   await dialogOpen(tab, "The key was made");
   await tab.keyboard.press("Escape");
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("kept"));
+  await says(tab, "kept", "main");
   await checkViolations(tab, "signing in over the page", report);
   await tab.close();
 }
@@ -193,27 +193,26 @@ async function checkFailures(context, base, report) {
   answers.set("/api/v1/errors", { status: 403, body: error("forbidden", 'the key lacks the scope "read"') });
   answers.set("/api/v1/queues", { status: 500, body: error("internal", "an internal error occurred") });
   await tab.goto(`${base}/console`);
-  const says = (wanted) => tab.waitForFunction((part) => document.querySelector("main")?.innerText.includes(part), {}, wanted);
-  await says("Your key lacks the scope “read”.");
-  await says("An internal error occurred.");
+  await says(tab, "Your key lacks the scope “read”.", "main");
+  await says(tab, "An internal error occurred.", "main");
   answers.clear();
   await tab.keyboard.press("r");
-  await says("the card <b>was</b> declined");
+  await says(tab, "the card <b>was</b> declined", "main");
   answers.set("/api/v1/errors", { status: 429, headers: { "Retry-After": "2" }, body: error("rate_limited", "slow down") });
   await tab.keyboard.press("r");
-  await says("The server asked to wait");
-  await says("the card <b>was</b> declined");
+  await says(tab, "The server asked to wait", "main");
+  await says(tab, "the card <b>was</b> declined", "main");
   answers.clear();
-  await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("The server asked to wait") === false);
+  await gone(tab, "The server asked to wait");
   answers.set("/api/v1/server", { status: 500, body: error("internal", "an internal error occurred") });
   await tab.reload();
-  await says("Try again");
+  await says(tab, "Try again", "main");
   answers.clear();
   await press(tab, "Try again");
-  await says("the card <b>was</b> declined");
+  await says(tab, "the card <b>was</b> declined", "main");
   answers.set("/api/v1/server", { status: 200, body: JSON.stringify({ data: { areas: ["errors"], console_build: "other" } }) });
   await tab.reload();
-  await says("The server has a new version of this page.");
+  await says(tab, "The server has a new version of this page.", "main");
   await tab.close();
 }
 

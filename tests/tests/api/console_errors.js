@@ -23,7 +23,6 @@ async function goByKeys(tab, letter, title) {
 }
 const inAddress = (tab, part) => tab.waitForFunction((wanted) => decodeURIComponent(location.search).includes(wanted), {}, part);
 const focusedRow = (tab) => tab.evaluate(() => document.activeElement.textContent);
-const gone = (tab, part) => tab.waitForFunction((wanted) => document.querySelector("main")?.innerText.includes(wanted) === false, {}, part);
 
 /** Reports elements that only data which became markup would make. */
 async function checkMarkup(tab, label, report) {

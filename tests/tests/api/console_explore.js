@@ -20,8 +20,6 @@ const PAGES = [
 const query = (tab) => new URL(tab.url()).searchParams;
 const queryHas = (tab, name, value) => tab.waitForFunction(
   (n, v) => new URLSearchParams(location.search).getAll(n).join("|") === v, {}, name, value);
-/** Waits until nothing is loading. */
-const settled = (tab) => tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("Loading…") === false);
 const focusId = (tab) => tab.evaluate(() => document.activeElement.id);
 
 /** Opens all facets and the first event. */
@@ -143,6 +141,26 @@ async function checkCharts(context, base, report) {
   if (!(length > 3 && length < 4.5)) report(`a quarter of 15 minutes is ${length} minutes`);
   await checkPan(tab, report);
   await checkViolations(tab, "charts", report);
+  await tab.close();
+}
+
+/** A chart is not drawn before its style, without which its parts are in wrong places. */
+async function checkStyle(context, base, report) {
+  const tab = await open(context, base, report);
+  await tab.setRequestInterception(true);
+  const held = new Promise((resolve) => {
+    tab.on("request", (request) => (request.url().endsWith("/uplot.css") ? resolve(request) : request.continue()));
+  });
+  await tab.goto(`${base}/console/explore?${RANGE}&q1=cpu.usage&q1.by=host`, { waitUntil: "domcontentloaded" });
+  const style = await held;
+  await says(tab, "4 of 4 groups shown");
+  await tab.evaluate(async () => {
+    for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame);
+  });
+  if (await tab.$(".u-over")) report("a chart is drawn without its style");
+  await style.continue();
+  await tab.waitForSelector(".u-over");
+  await checkViolations(tab, "style", report);
   await tab.close();
 }
 
@@ -331,6 +349,7 @@ inBrowser(async (browser, report) => {
   const context = await signedIn(browser, base, key);
   await checkKeyboard(context, base, report);
   await checkCharts(context, base, report);
+  await checkStyle(context, base, report);
   await checkTable(context, base, report);
   await checkDashboard(context, base, report);
   await checkCardinality(context, base, report);

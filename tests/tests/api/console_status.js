@@ -11,7 +11,6 @@ const click = (tab, wanted) => tab.evaluate((label) => {
   if (!found) throw new Error(`nothing is called ${label}`);
   found.click();
 }, wanted);
-const settled = (tab) => tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("Loading…") === false);
 const field = async (tab, id, value) => {
   await tab.waitForSelector(`#${id}`);
   await tab.$eval(`#${id}`, (element) => {
