@@ -48,6 +48,9 @@ impl LedgerState {
         closed_at: u64,
     ) -> StagedFlush {
         let closed_at = if self.numbers.is_idle() { closed_at } else { 0 };
+        for (id, users) in self.users.count_again() {
+            self.groups.set_users(id, users);
+        }
         let groups = self.groups.take_changed();
         for id in &groups {
             let Some(group) = self.groups.get(*id) else {

@@ -215,6 +215,12 @@ impl Groups {
         self.regressions += u64::from(has_regressed);
     }
 
+    /// Sets the number of users of a group that exists.
+    pub(super) fn set_users(&mut self, id: GroupId, users: u64) {
+        self.changed.insert(id);
+        self.change(id, |group| group.users = users);
+    }
+
     /// Returns how often a group was reopened by an occurrence since the start.
     pub(super) fn regressions(&self) -> u64 {
         self.regressions
