@@ -94,7 +94,12 @@ pub(super) fn decode(reader: &mut Reader<'_>) -> CodecResult<EventRows> {
         }
         tags.clear();
         for _ in 0..reader.count("tags", limits::TAGS_MAX)? {
-            tags.push((string_id(reader)?, string_id(reader)?));
+            let (key, value) = (string_id(reader)?, string_id(reader)?);
+            // No block has two tags with one key, so it would be refused over and over.
+            if tags.iter().any(|(other, _)| *other == key) {
+                return Err(CodecError::new("an event has a tag twice"));
+            }
+            tags.push((key, value));
         }
         let properties = if has & HAS_PROPERTIES == 0 { "" } else { reader.text()? };
         rows.push_row(&EventRow {
@@ -200,6 +205,27 @@ mod tests {
             let mut bytes = Vec::new();
             encode(&rows_of(&[event(time)]), &mut bytes);
             assert_eq!(decode(&mut Reader::new(&bytes)).is_ok(), valid, "{time}");
+        }
+    }
+
+    #[test]
+    fn an_event_with_a_tag_twice_is_refused() {
+        for (keys, valid) in [(["k", "l"], true), (["k", "k"], false)] {
+            let mut rows = EventRows::default();
+            let name = rows.intern("name");
+            let tags = keys.map(|key| (rows.intern(key), name));
+            rows.push_row(&EventRow {
+                id: EventId::new(TimestampMs(5), 1),
+                time: 5,
+                name,
+                user: None,
+                value: None,
+                tags: &tags,
+                properties: "",
+            });
+            let mut bytes = Vec::new();
+            encode(&rows, &mut bytes);
+            assert_eq!(decode(&mut Reader::new(&bytes)).is_ok(), valid, "{keys:?}");
         }
     }
 

@@ -126,6 +126,13 @@ impl ColumnCodes {
         }
     }
 
+    /// Returns the number of rows of each of the `strings` distinct strings.
+    pub(super) fn counts(&self, strings: usize) -> Vec<u32> {
+        let mut counts = vec![0; strings];
+        self.each(|_, code| counts[code as usize - 1] += 1);
+        counts
+    }
+
     /// Returns the rows of each of the `strings` distinct strings.
     pub(super) fn bitmaps(&self, strings: usize) -> Vec<RoaringBitmap> {
         let mut ends = vec![0usize; strings + 1];

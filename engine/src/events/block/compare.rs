@@ -49,7 +49,9 @@ struct ComparedColumn<'p> {
 impl<'p> ComparedColumn<'p> {
     fn open(parts: &'p Parts<'p>, number: u32) -> Result<Self> {
         let known = vec![None; parts.column(number)?.strings() + 1];
-        Ok(Self { reader: StringReader::open_all(parts, number)?, known })
+        let reader = StringReader::open_all(parts, number)?;
+        reader.check(number)?;
+        Ok(Self { reader, known })
     }
 
     /// Returns whether a row of the block has the string `written` of a source, or none.
@@ -81,9 +83,7 @@ impl<'p> ComparedColumn<'p> {
 
     /// Returns the number of rows that have a string.
     fn count(&self) -> usize {
-        let mut count = 0;
-        self.reader.codes().each(|_, _| count += 1);
-        count
+        self.reader.column().rows() as usize
     }
 }
 
@@ -91,6 +91,9 @@ impl<'a> Comparison<'a> {
     fn run(&self) -> Result<()> {
         expect_same(self.parts.rows() == self.rows.len(), "numbers of rows")?;
         self.times_and_ids()?;
+        let strings: usize = self.each_row().map(|(_, rows, at)| rows.string_bytes(at)).sum();
+        let stored = self.parts.header().extent.string_bytes;
+        expect_same(stored as usize == strings, "bytes of strings")?;
         self.single_valued(NAME, |rows, at| Some(rows.names()[at]), "names")?;
         self.single_valued(USER, |rows, at| rows.users()[at], "users")?;
         self.tags()?;
@@ -201,5 +204,140 @@ impl<'a> Comparison<'a> {
             expect_same(expected.is_complete(), "properties")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::codes;
+    use super::super::decode::{check, describe};
+    use super::super::encode::encode;
+    use super::super::header::{Column, ColumnStrings, Header, SectionKind, Sections};
+    use super::super::info::Extent;
+    use super::super::string_pages::StringPacker;
+    use super::*;
+    use crate::codec::integers::Effort;
+    use crate::model::{EventId, NewEvent, TimestampMs};
+
+    const ROWS: u32 = 600;
+
+    fn user(row: u32) -> String {
+        format!("user-{row:03}")
+    }
+
+    /// Returns rows with two names, and a user of their own each.
+    fn rows() -> EventRows {
+        let mut rows = EventRows::default();
+        for row in 0..ROWS {
+            let new = NewEvent {
+                name: if row % 3 == 0 { "a" } else { "b" },
+                time: TimestampMs(i64::from(row)),
+                user: Some(&user(row)),
+                value: None,
+                tags: &[],
+                properties: None,
+            };
+            rows.push(EventId::new(TimestampMs(i64::from(row)), u64::from(row)), &new);
+        }
+        rows
+    }
+
+    /// The parts of a block, to be changed.
+    struct Block {
+        extent: Extent,
+        columns: Vec<Column>,
+        sections: Vec<(SectionKind, u32, Vec<u8>)>,
+    }
+
+    impl Block {
+        fn read(bytes: &[u8]) -> Self {
+            let header = Header::read(bytes).unwrap();
+            let section = |kind, number| header.section(bytes, kind, number).unwrap().unwrap();
+            let sections = header.sections().iter();
+            let sections = sections.map(|s| (s.kind, s.number, section(s.kind, s.number).to_vec()));
+            Self {
+                extent: header.extent,
+                columns: header.columns.clone(),
+                sections: sections.collect(),
+            }
+        }
+
+        fn set(&mut self, kind: SectionKind, bytes: Vec<u8>) {
+            let section = self.sections.iter_mut().find(|(k, n, _)| (*k, *n) == (kind, USER));
+            section.unwrap().2 = bytes;
+        }
+
+        fn bytes(self) -> Vec<u8> {
+            let mut sections = Sections::default();
+            self.sections.into_iter().for_each(|(kind, n, bytes)| sections.push(kind, n, bytes));
+            sections.finish(self.extent, &self.columns).unwrap()
+        }
+    }
+
+    fn names(counts: &[(&str, u32)]) -> ColumnStrings {
+        ColumnStrings::Few(counts.iter().map(|(text, rows)| ((*text).into(), *rows)).collect())
+    }
+
+    /// Packs the users in this order.
+    fn packed(users: &[String], sorted: bool) -> Vec<u8> {
+        let mut packer = StringPacker::new(Effort::Seal).unwrap();
+        let users = users.iter().map(String::as_str);
+        if sorted { packer.sorted(users) } else { packer.unsorted(users) }.unwrap()
+    }
+
+    /// What queries rely on besides the rows themselves.
+    #[test]
+    fn wrong_counts_and_unsorted_strings_are_detected() {
+        let rows = rows();
+        let places: Vec<(u32, u32)> = (0..ROWS).map(|row| (0, row)).collect();
+        let key = EventBlockKey { day: 0, sequence: 1 };
+        let whole = encode(&[&rows], &places, Effort::Seal).unwrap();
+        let outcome = |change: fn(&mut Block)| {
+            let mut block = Block::read(&whole);
+            change(&mut block);
+            let bytes = block.bytes();
+            let checked = check(&describe(key, &bytes).unwrap(), &bytes);
+            (compare(&[&rows], &places, &bytes).is_ok(), checked.is_ok())
+        };
+        assert_eq!(outcome(|_| ()), (true, true));
+        assert_eq!(
+            outcome(|block| block.columns[0].strings = names(&[("a", 200), ("b", 400)])),
+            (true, true)
+        );
+        assert_eq!(
+            outcome(|block| block.columns[0].strings = names(&[("a", 201), ("b", 399)])),
+            (false, false)
+        );
+        assert_eq!(
+            outcome(|block| block.columns[0].strings = names(&[("a", 200), ("b", 400), ("c", 0)])),
+            (false, false)
+        );
+        assert_eq!(
+            outcome(|block| block.columns[1].strings =
+                ColumnStrings::Many { strings: ROWS, rows: ROWS - 1 }),
+            (false, false)
+        );
+        assert_eq!(outcome(|block| block.extent.string_bytes += 1), (false, true));
+        assert_eq!(
+            outcome(|block| block.set(
+                SectionKind::Strings,
+                packed(&(0..ROWS).map(user).collect::<Vec<_>>(), false)
+            )),
+            (false, false)
+        );
+        // The rows still have their users: strings and codes are exchanged alike.
+        assert_eq!(
+            outcome(|block| {
+                let mut users: Vec<String> = (0..ROWS).map(user).collect();
+                users.swap(8, 9);
+                let mut cells: Vec<(u32, u32)> = (0..ROWS).map(|row| (row, row + 1)).collect();
+                (cells[8].1, cells[9].1) = (10, 9);
+                let mut bytes = Vec::new();
+                codes::encode(&cells, ROWS as usize, Effort::Seal, &mut bytes).unwrap();
+                block.set(SectionKind::Codes, bytes);
+                block.set(SectionKind::Strings, packed(&users, true));
+            }),
+            (false, false)
+        );
     }
 }

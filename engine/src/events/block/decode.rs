@@ -1,9 +1,11 @@
 //! Blocks as a whole: decodes all rows, and checks the integrity of a block.
 
 use super::all_rows::all_rows;
-use super::header::{ColumnStrings, Header};
+use super::header::Header;
 use super::info::{EventBlockInfo, EventBlockKey};
 use super::parts::{BorrowedBytes, Parts};
+use super::rows::StringReader;
+use crate::cast::to_u32;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::{Error, Result};
 use crate::model::EventRows;
@@ -45,23 +47,8 @@ fn check_parts(key: EventBlockKey, bytes: &[u8]) -> Result<()> {
     for section in parts.header().sections() {
         parts.section(section.kind, section.number)?;
     }
-    for (column, number) in parts.header().columns.iter().zip(0..) {
-        let counted = match &column.strings {
-            ColumnStrings::Few(strings) => parts
-                .bitmaps(number)?
-                .0
-                .iter()
-                .map(|rows| rows.len())
-                .eq(strings.iter().map(|(_, rows)| u64::from(*rows))),
-            ColumnStrings::Many { rows, .. } => {
-                let mut count = 0;
-                parts.codes(number)?.each(|_, _| count += 1);
-                count == *rows
-            }
-        };
-        if !counted {
-            return Err(parts.damaged("the header has wrong counts for a column"));
-        }
+    for number in 0..to_u32(parts.header().columns.len()) {
+        StringReader::open_all(&parts, number)?.check(number)?;
     }
     let rows = all_rows(&parts)?;
     if !rows.times().iter().zip(rows.ids()).is_sorted() {

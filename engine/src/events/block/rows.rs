@@ -122,6 +122,27 @@ impl<'p> StringReader<'p> {
         Ok(Self { parts, column, codes: parts.codes(number)?, strings })
     }
 
+    /// Checks what queries rely on besides the string of each row: the numbers of rows in the
+    /// header, and the order of the strings. The reader is one [for all rows](Self::open_all).
+    pub(super) fn check(&self, number: u32) -> Result<()> {
+        let counts = self.codes.counts(self.column.strings());
+        let is_counted = match &self.column.strings {
+            ColumnStrings::Few(strings) => strings.iter().map(|(_, rows)| rows).eq(&counts),
+            ColumnStrings::Many { rows, .. } => counts.iter().sum::<u32>() == *rows,
+        };
+        if !is_counted {
+            return Err(self.parts.damaged("the header has wrong counts for a column"));
+        }
+        if counts.contains(&0) {
+            return Err(self.parts.damaged("no row has one of the strings of a column"));
+        }
+        if let Strings::All(strings) = &self.strings {
+            let index = self.parts.string_index(SectionKind::Strings, number)?;
+            index.check_order(strings).map_err(|error| self.parts.damaged(&error.to_string()))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn column(&self) -> &'p Column {
         self.column
     }
