@@ -3,6 +3,7 @@
 //! Sources are runs of the head and blocks, given in write order. Of two gauge points of one series
 //! at the same time the one written later is kept; increments of a counter are all kept.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
@@ -294,15 +295,21 @@ pub(crate) fn each_wanted(
     }
 }
 
-/// The points of one series, in write order.
+/// The points of one series.
 #[derive(Debug, Default)]
 struct SeriesPoints {
     times: Vec<i64>,
     values: Vec<f64>,
 }
 
+/// How often the points of a series are moved on average, at most, while sources are merged one by
+/// one. Mostly those of one end where those of the next begin, but for points that were sent at the
+/// same time; where many sources overlap, it is faster to sort all points once.
+const MOVES_PER_POINT_MAX: usize = 2;
+
 impl SeriesPoints {
-    /// Reads the points of a series from all sources in place of those that are here. Returns the
+    /// Reads the points of a series from all sources in place of those that are here, and sorts
+    /// them by time; of gauge points at the same time only the last written is kept. Returns the
     /// number of replaced points.
     fn read(
         &mut self,
@@ -312,12 +319,27 @@ impl SeriesPoints {
         kind: MetricType,
     ) -> CodecResult<u64> {
         self.clear();
+        let replaces = kind == MetricType::Gauge;
+        let (mut read, mut moved, mut is_sorted) = (0, 0, true);
         for SeriesInSource { source, index, .. } in of_series {
-            if let Some(source) = sources.get_mut(*source as usize) {
-                source.append(*index as usize, range, &mut self.times, &mut self.values)?;
+            let Some(source) = sources.get_mut(*source as usize) else { continue };
+            let start = self.times.len();
+            source.append(*index as usize, range, &mut self.times, &mut self.values)?;
+            read += self.times.len() - start;
+            if is_sorted {
+                match self.overlap(start, replaces) {
+                    Some(overlap) if moved + overlap.len() <= read * MOVES_PER_POINT_MAX => {
+                        moved += overlap.len();
+                        self.merge(overlap, start, replaces);
+                    }
+                    _ => is_sorted = false,
+                }
             }
         }
-        Ok(self.sort_and_replace(kind))
+        if !is_sorted {
+            self.sort(replaces);
+        }
+        Ok((read - self.times.len()) as u64)
     }
 
     fn clear(&mut self) {
@@ -330,16 +352,49 @@ impl SeriesPoints {
         Samples { values, times, first: 0 }
     }
 
-    /// Sorts the points by time; of gauge points at the same time only the last written is kept.
-    /// Returns the number of replaced points.
-    fn sort_and_replace(&mut self, kind: MetricType) -> u64 {
-        let replaces = kind == MetricType::Gauge;
-        let is_sorted =
-            if replaces { self.times.is_sorted_by(|a, b| a < b) } else { self.times.is_sorted() };
-        if is_sorted {
-            return 0;
+    /// Returns the points, around `start`, at which those before it and those from it on are not in
+    /// order, or `None` if those from it on are not in order themselves.
+    fn overlap(&self, start: usize, replaces: bool) -> Option<Range<usize>> {
+        let (before, new) = self.times.split_at(start);
+        let is_sorted = if replaces { new.is_sorted_by(|a, b| a < b) } else { new.is_sorted() };
+        if !is_sorted {
+            return None;
         }
-        let before = self.times.len();
+        let (Some(last), Some(first)) = (before.last(), new.first()) else {
+            return Some(start..start);
+        };
+        let from = before.partition_point(|time| time < first || (!replaces && time == first));
+        let to = new.partition_point(|time| time < last || (replaces && time == last));
+        Some(from..start + to)
+    }
+
+    /// Puts the points of a range in order, whose parts before and from `start` on are.
+    fn merge(&mut self, range: Range<usize>, start: usize, replaces: bool) {
+        if range.is_empty() {
+            return;
+        }
+        let mut merged: Vec<(i64, f64)> = Vec::with_capacity(range.len());
+        let (mut old, mut new) = (range.start, start);
+        loop {
+            let next = match (self.times[old..start].first(), self.times[new..range.end].first()) {
+                (None, None) => break,
+                (Some(old_time), Some(new_time)) if old_time == new_time && replaces => {
+                    old += 1;
+                    continue;
+                }
+                (None, Some(_)) => &mut new,
+                (Some(old_time), Some(new_time)) if new_time < old_time => &mut new,
+                (Some(_), _) => &mut old,
+            };
+            merged.push((self.times[*next], self.values[*next]));
+            *next += 1;
+        }
+        self.times.splice(range.clone(), merged.iter().map(|(time, _)| *time));
+        self.values.splice(range, merged.iter().map(|(_, value)| *value));
+    }
+
+    /// Sorts points that are in write order where their times are equal.
+    fn sort(&mut self, replaces: bool) {
         let mut points: Vec<(i64, f64)> = self.times.drain(..).zip(self.values.drain(..)).collect();
         points.sort_by_key(|(time, _)| *time);
         for (time, value) in points {
@@ -350,12 +405,13 @@ impl SeriesPoints {
             }
             self.values.push(value);
         }
-        (before - self.times.len()) as u64
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::model::{Columns, TimestampMs};
 
@@ -434,6 +490,44 @@ mod tests {
             let (found, calls) = scanned(&mut [first, run(second)]);
             assert_eq!(found, expected);
             assert_eq!(calls, [expected.len()]);
+        }
+    }
+
+    /// Runs that overlap at their ends, hardly, or throughout.
+    fn runs() -> impl Strategy<Value = Vec<Vec<(u32, i64)>>> {
+        let run = (0i64..60, 1i64..30).prop_flat_map(|(from, length)| {
+            proptest::collection::vec((1u32..3, from..from + length), 0..40)
+        });
+        proptest::collection::vec(run, 1..8)
+    }
+
+    proptest! {
+        #[test]
+        fn any_sources_are_merged_as_if_all_points_were_sorted(runs in runs(), is_gauge: bool) {
+            let kind = if is_gauge { MetricType::Gauge } else { MetricType::Counter };
+            let written: Vec<(u32, i64, f64)> = runs.concat().into_iter().zip(0i32..).map(|((series, time), number)| (series, time, f64::from(number))).collect();
+            let mut rest = written.as_slice();
+            let mut sources = Vec::new();
+            for points in &runs {
+                let (of_run, others) = rest.split_at(points.len());
+                sources.push(run(of_run));
+                rest = others;
+            }
+            let mut expected: Vec<(u32, i64, f64)> = written.iter().copied().filter(|(_, time, _)| (10..50).contains(time)).collect();
+            let in_range = expected.len();
+            expected.sort_by_key(|(series, time, _)| (*series, *time));
+            if is_gauge {
+                expected.reverse();
+                expected.dedup_by_key(|(series, time, _)| (*series, *time));
+                expected.reverse();
+            }
+            let mut found = Vec::new();
+            let replaced = merge_scan(&mut sources, kind, None, (10, 50), |series, times, values| {
+                found.extend(times.iter().zip(values).map(|(time, value)| (series.0, *time, *value)));
+                Ok(())
+            });
+            prop_assert_eq!(replaced, Ok((in_range - expected.len()) as u64));
+            prop_assert_eq!(found, expected);
         }
     }
 
