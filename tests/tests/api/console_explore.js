@@ -144,6 +144,11 @@ async function checkCharts(context, base, report) {
   await tab.close();
 }
 
+/** Waits as long as what is loaded needs to be drawn. */
+const frames = (tab) => tab.evaluate(async () => {
+  for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame);
+});
+
 /** A chart is not drawn before its style, without which its parts are in wrong places. */
 async function checkStyle(context, base, report) {
   const tab = await open(context, base, report);
@@ -154,13 +159,35 @@ async function checkStyle(context, base, report) {
   await tab.goto(`${base}/console/explore?${RANGE}&q1=cpu.usage&q1.by=host`, { waitUntil: "domcontentloaded" });
   const style = await held;
   await says(tab, "4 of 4 groups shown");
-  await tab.evaluate(async () => {
-    for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame);
-  });
+  await frames(tab);
   if (await tab.$(".u-over")) report("a chart is drawn without its style");
   await style.continue();
   await tab.waitForSelector(".u-over");
   await checkViolations(tab, "style", report);
+  await tab.close();
+}
+
+/** New data wait until the pointer is released: a chart drawn anew would lose what is dragged. */
+async function checkHeld(context, base, report) {
+  const tab = await open(context, base, report);
+  await tab.goto(`${base}/console/explore?${RANGE}&q1=cpu.usage&q1.by=host`);
+  const chart = await tab.waitForSelector(".u-over");
+  const box = await placeOf(tab, ".u-over");
+  await tab.mouse.move(box.x + box.width * 0.5, box.y + 60);
+  await tab.mouse.down();
+  await tab.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 5 });
+  const loaded = tab.waitForResponse((response) => response.url().includes("/query?"));
+  await tab.select("#filter-compare", "previous");
+  await loaded;
+  await frames(tab);
+  if (await chart.evaluate((one) => !one.isConnected)) report("a chart is drawn anew while it is dragged");
+  await tab.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 5 });
+  await tab.mouse.up();
+  await tab.waitForFunction(() => new URLSearchParams(location.search).has("from"));
+  const length = (Date.parse(query(tab).get("to")) - Date.parse(query(tab).get("from"))) / 60_000;
+  if (!(length > 13 && length < 17)) report(`a quarter of an hour is ${length} minutes`);
+  await says(tab, "web-1, before");
+  await checkViolations(tab, "held", report);
   await tab.close();
 }
 
@@ -350,6 +377,7 @@ inBrowser(async (browser, report) => {
   await checkKeyboard(context, base, report);
   await checkCharts(context, base, report);
   await checkStyle(context, base, report);
+  await checkHeld(context, base, report);
   await checkTable(context, base, report);
   await checkDashboard(context, base, report);
   await checkCardinality(context, base, report);

@@ -91,6 +91,27 @@ function usePicking(plot, onPick) {
   };
 }
 
+/**
+ * Returns the chart as it was when the pointer was pressed on it, until it is released, and what is called when it
+ * is pressed: a chart drawn anew would lose what is being dragged or clicked.
+ */
+function useHeld(chart) {
+  const [isPressed, setPressed] = useState(false);
+  const held = useRef(chart);
+  if (!isPressed) held.current = chart;
+  const hold = () => {
+    setPressed(true);
+    const released = new AbortController();
+    // The click follows the release in the same task.
+    const release = () => {
+      released.abort();
+      setTimeout(() => setPressed(false));
+    };
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, release, { signal: released.signal });
+  };
+  return [held.current, hold];
+}
+
 /** Draws, and draws again when data, size, scheme or zone change. */
 function usePlot(chart, box, legend) {
   const plot = useRef(/** @type {uPlot | null} */ (null));
@@ -150,7 +171,7 @@ export function Chart({
   const [hidden, setHidden] = useState(() => new Set());
   const [isTable, setTable] = useState(false);
   const range = useMemo(() => between ?? limits(), [times, series]);
-  const chart = { label, times, series, kind, unit, marks, levels, sync, height, hidden, onZoom, onPick, join, ...range };
+  const [chart, hold] = useHeld({ label, times, series, kind, unit, marks, levels, sync, height, hidden, onZoom, onPick, join, ...range });
   const plot = usePlot(chart, box, legend);
   const picking = usePicking(plot, onPick);
   const onKeyDown = useKeys(plot, chart, (text) => {
@@ -163,7 +184,7 @@ export function Chart({
   };
   return html`<figure class=${height ? "chart" : "chart fills"}>
     <div class="plot" ref=${box} tabindex="0" role="group" aria-roledescription="chart" aria-label=${summaryOf(chart)}
-      onKeyDown=${onKeyDown} ...${picking}></div>
+      onPointerDownCapture=${hold} onKeyDown=${onKeyDown} ...${picking}></div>
     <p class="unseen" aria-live="polite" ref=${said}></p>
     <figcaption>${hasLegend && html`<${Legend} chart=${chart} legend=${legend} onToggle=${toggle} />`}
       ${hasTable && html`<button type="button" class="button plain small" aria-pressed=${isTable ? "true" : "false"} aria-label=${`${label} as a table`}
