@@ -235,8 +235,8 @@ impl StringIndex {
         Ok(all)
     }
 
-    /// Checks that strings can be searched for: that `all` of them ascend, and each page begins with
-    /// the string that the index says.
+    /// Checks that strings can be searched for: that `all` of them ascend, and each page begins
+    /// with the string that the index says.
     pub(super) fn check_order(&self, all: &StringPage) -> CodecResult<()> {
         let begins = |page: &PageSpan| all.get(page.from) == Some(&*page.first);
         if !self.sorted || !self.pages.iter().all(begins) || !all.iter().is_sorted_by(|a, b| a < b)

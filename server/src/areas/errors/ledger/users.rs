@@ -19,13 +19,13 @@ pub(super) struct UserSets {
     bytes_max: usize,
 }
 
-/// A set is counted again at once if it changed for more than one in this many of its users, so sets
-/// of fewer users are counted after each change.
+/// A set is counted again at once if it changed for more than one in this many of its users, so
+/// sets of fewer users are counted after each change.
 const USERS_PER_UNCOUNTED: u64 = 4_096;
 
-/// A set is counted again at once after more changes than this. In a large set one change stands for
-/// one in 11 800 of all users, because most of them change none of its registers. So a count lacks
-/// about 0.1 % at most, a fraction of the standard error of an estimate.
+/// A set is counted again at once after more changes than this. In a large set one change stands
+/// for one in 11 800 of all users, because most of them change none of its registers. So a count
+/// lacks about 0.1 % at most, a fraction of the standard error of an estimate.
 const UNCOUNTED_MAX: u64 = 10;
 
 #[derive(Debug)]
