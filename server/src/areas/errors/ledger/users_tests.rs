@@ -127,14 +127,13 @@ fn a_group_has_the_whole_count_of_its_users_once_it_is_written() {
     let version = fixture.record(USERS, &key).unwrap()[0];
     fixture.set_record(USERS, &key, [vec![version], expected.encode()].concat());
     fixture.crash();
-    let mut late = 0;
-    for number in 40_000..40_050 {
+    let is_short = (40_000..40_500).any(|number| {
         let user = format!("user-{number}");
         expected.insert(&user);
         fixture.report("E", Some(&user));
-        late += u32::from(fixture.only().users != expected.count());
-    }
-    assert!(late > 0, "each change was counted");
+        fixture.only().users != expected.count()
+    });
+    assert!(is_short, "each change was counted");
     fixture.ledger.store().unwrap();
     assert_eq!(fixture.only().users, expected.count());
     fixture.crash();
