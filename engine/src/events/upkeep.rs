@@ -100,10 +100,8 @@ impl Events {
     ) -> Result<()> {
         let mut rows: Vec<EventRows> = Vec::with_capacity(group.len());
         for info in group {
-            let read = self.read_block(&info.key).and_then(|bytes| {
-                block::check(info, &bytes)?;
-                Ok(block::decode(&bytes)?)
-            });
+            let bytes = self.read_block(&info.key);
+            let read = bytes.and_then(|bytes| Ok(block::read_checked(info, &bytes)?));
             match read {
                 Ok(read) => rows.push(read),
                 Err(Error::Corrupt(reason)) => {
@@ -203,8 +201,7 @@ impl Events {
         end: u64,
     ) -> Result<u64> {
         let bytes = self.read_block(&info.key)?;
-        block::check(info, &bytes)?;
-        let rows = block::decode(&bytes)?;
+        let rows = block::read_checked(info, &bytes)?;
         for (row, id) in (0..info.rows).zip(rows.ids()) {
             if id.number() >= end {
                 gone.remove(row);
@@ -277,11 +274,11 @@ impl Events {
         for info in self.view.blocks() {
             let checked = self.read_block(&info.key).and_then(|bytes| {
                 report.bytes += bytes.len() as u64;
-                block::check(&info, &bytes).map_err(Error::from)
+                Ok(block::read_checked(&info, &bytes)?)
             });
             report.blocks += 1;
             match checked {
-                Ok(()) => {}
+                Ok(_rows) => {}
                 Err(Error::Corrupt(reason)) => {
                     self.quarantine(&info.key, &reason);
                     report.damaged.push(format!("event block {:?}: {reason}", info.key));

@@ -210,7 +210,7 @@ impl<'a> Comparison<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::codes;
-    use super::super::decode::{check, describe};
+    use super::super::decode::{describe, read_checked};
     use super::super::encode::encode;
     use super::super::header::{Column, ColumnStrings, Header, SectionKind, Sections};
     use super::super::info::Extent;
@@ -296,7 +296,7 @@ mod tests {
             let mut block = Block::read(&whole);
             change(&mut block);
             let bytes = block.bytes();
-            let checked = check(&describe(key, &bytes).unwrap(), &bytes);
+            let checked = read_checked(&describe(key, &bytes).unwrap(), &bytes);
             (compare(&[&rows], &places, &bytes).is_ok(), checked.is_ok())
         };
         assert_eq!(outcome(|_| ()), (true, true));

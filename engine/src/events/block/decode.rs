@@ -12,12 +12,14 @@ use crate::model::EventRows;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Decodes all rows, in order.
+/// Decodes all rows, in order, of a block that no catalog describes.
+#[cfg(test)]
 pub(crate) fn decode(bytes: &[u8]) -> CodecResult<EventRows> {
     let key = EventBlockKey { day: 0, sequence: 0 };
     rows_of(key, bytes).map_err(|error| CodecError::new(reason(error)))
 }
 
+#[cfg(test)]
 fn rows_of(key: EventBlockKey, bytes: &[u8]) -> Result<EventRows> {
     let parts = Parts::open(key, Box::new(BorrowedBytes(bytes)), None)?;
     all_rows(&parts)
@@ -34,15 +36,15 @@ pub(crate) fn describe(key: EventBlockKey, bytes: &[u8]) -> CodecResult<EventBlo
     Ok(info)
 }
 
-/// Checks all parts of a block, and that it is the one that `info` describes.
-pub(crate) fn check(info: &EventBlockInfo, bytes: &[u8]) -> CodecResult<()> {
+/// Decodes all rows of the block that `info` describes, in order, and checks all of its parts.
+pub(crate) fn read_checked(info: &EventBlockInfo, bytes: &[u8]) -> CodecResult<EventRows> {
     if describe(info.key, bytes)? != *info {
         return Err(CodecError::new("it is not the block that the catalog describes"));
     }
-    check_parts(info.key, bytes).map_err(|error| CodecError::new(reason(error)))
+    checked_rows(info.key, bytes).map_err(|error| CodecError::new(reason(error)))
 }
 
-fn check_parts(key: EventBlockKey, bytes: &[u8]) -> Result<()> {
+fn checked_rows(key: EventBlockKey, bytes: &[u8]) -> Result<EventRows> {
     let parts = Parts::open(key, Box::new(BorrowedBytes(bytes)), None)?;
     for section in parts.header().sections() {
         parts.section(section.kind, section.number)?;
@@ -54,7 +56,7 @@ fn check_parts(key: EventBlockKey, bytes: &[u8]) -> Result<()> {
     if !rows.times().iter().zip(rows.ids()).is_sorted() {
         return Err(parts.damaged("its rows are not sorted"));
     }
-    Ok(())
+    Ok(rows)
 }
 
 pub(super) fn reason(error: Error) -> String {
@@ -72,7 +74,7 @@ pub(crate) fn read_all(bytes: &[u8]) {
     use crate::model::{EventField, EventGroupBy, NameFilter};
     let key = EventBlockKey { day: 0, sequence: 0 };
     let Ok(header) = Header::read(bytes) else { return };
-    let _outcome = check_parts(key, bytes);
+    let _outcome = checked_rows(key, bytes);
     let cache = PartsCache::new(1 << 20);
     let Ok(block) = EventBlock::open(&header.info(key), &cache, || Ok(bytes)) else { return };
     let path = EventField::Property(vec!["a".to_owned()]);

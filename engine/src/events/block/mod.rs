@@ -83,9 +83,11 @@ mod size_tests;
 mod tests;
 
 pub(crate) use cache::PartsCache;
+#[cfg(test)]
+pub(crate) use decode::decode;
 #[cfg(fuzzing)]
 pub(crate) use decode::read_all as read_block;
-pub(crate) use decode::{check, decode, describe};
+pub(crate) use decode::{describe, read_checked};
 pub(crate) use encode::encode;
 pub(crate) use info::{EventBlockInfo, EventBlockKey};
 pub(crate) use open::EventBlock;

@@ -357,7 +357,7 @@ fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
 
 fn check_all(kind: &HistoryKind, effort: Effort) {
     let encoded = encode_history(kind, effort);
-    assert_eq!(check(&encoded.info, &encoded.bytes), Ok(()));
+    assert!(read_checked(&encoded.info, &encoded.bytes).is_ok());
     let again = decode(&encoded.bytes).unwrap();
     assert_eq!(again.len(), encoded.events.len());
     for (row, event) in encoded.events.iter().enumerate() {
@@ -425,7 +425,7 @@ proptest! {
         let mut bytes = encoded.bytes.clone();
         let at = at.index(bytes.len());
         bytes[at] ^= to;
-        prop_assert!(check(&encoded.info, &bytes).is_err());
+        prop_assert!(read_checked(&encoded.info, &bytes).is_err());
         prop_assert!(decode(&bytes).is_err());
         let cache = PartsCache::new(1 << 20);
         let opened = EventBlock::open(&encoded.info, &cache, || Ok(bytes.as_slice()));
@@ -559,7 +559,7 @@ fn rows_that_cannot_form_a_block_are_refused() {
     let bytes = encoded(&rows).unwrap();
     assert!(describe(EventBlockKey { day: DAY + 1, sequence: 3 }, &bytes).is_err());
     let info = describe(EventBlockKey { day: DAY, sequence: 3 }, &bytes).unwrap();
-    assert!(check(&EventBlockInfo { rows: 4, ..info }, &bytes).is_err());
+    assert!(read_checked(&EventBlockInfo { rows: 4, ..info }, &bytes).is_err());
     let cache = PartsCache::new(1 << 20);
     let other = EventBlockInfo { bytes: info.bytes + 1, ..info };
     assert!(EventBlock::open(&other, &cache, || Ok(bytes.as_slice())).is_err());

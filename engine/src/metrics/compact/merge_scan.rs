@@ -493,7 +493,7 @@ mod tests {
         }
     }
 
-    /// Runs that overlap at their ends, hardly, or throughout.
+    /// Returns points of runs that overlap throughout, at their ends, or not at all.
     fn runs() -> impl Strategy<Value = Vec<Vec<(u32, i64)>>> {
         let run = (0i64..60, 1i64..30).prop_flat_map(|(from, length)| {
             proptest::collection::vec((1u32..3, from..from + length), 0..40)
@@ -505,7 +505,10 @@ mod tests {
         #[test]
         fn any_sources_are_merged_as_if_all_points_were_sorted(runs in runs(), is_gauge: bool) {
             let kind = if is_gauge { MetricType::Gauge } else { MetricType::Counter };
-            let written: Vec<(u32, i64, f64)> = runs.concat().into_iter().zip(0i32..).map(|((series, time), number)| (series, time, f64::from(number))).collect();
+            let numbered = runs.concat().into_iter().zip(0i32..);
+            let written: Vec<(u32, i64, f64)> = numbered
+                .map(|((series, time), number)| (series, time, f64::from(number)))
+                .collect();
             let mut rest = written.as_slice();
             let mut sources = Vec::new();
             for points in &runs {
@@ -513,7 +516,8 @@ mod tests {
                 sources.push(run(of_run));
                 rest = others;
             }
-            let mut expected: Vec<(u32, i64, f64)> = written.iter().copied().filter(|(_, time, _)| (10..50).contains(time)).collect();
+            let mut expected = written.clone();
+            expected.retain(|(_, time, _)| (10..50).contains(time));
             let in_range = expected.len();
             expected.sort_by_key(|(series, time, _)| (*series, *time));
             if is_gauge {
@@ -522,10 +526,11 @@ mod tests {
                 expected.reverse();
             }
             let mut found = Vec::new();
-            let replaced = merge_scan(&mut sources, kind, None, (10, 50), |series, times, values| {
-                found.extend(times.iter().zip(values).map(|(time, value)| (series.0, *time, *value)));
+            let take = |series: SeriesId, times: &[i64], values: &[f64]| {
+                found.extend(times.iter().zip(values).map(|(t, value)| (series.0, *t, *value)));
                 Ok(())
-            });
+            };
+            let replaced = merge_scan(&mut sources, kind, None, (10, 50), take);
             prop_assert_eq!(replaced, Ok((in_range - expected.len()) as u64));
             prop_assert_eq!(found, expected);
         }
