@@ -44,7 +44,9 @@ class Events:
         for minute in range(DAY_SECONDS // MINUTE):
             time = story.begin + minute * MINUTE
             for region in REGIONS:
-                for _ in range(self._arrivals(time, region, MINUTE, story.scale)):
+                # The incident is what a demo of any scale is looked at for, so its visits are all there.
+                scale = 1 if story.trouble(time, region) else story.scale
+                for _ in range(self._arrivals(time, region, MINUTE, scale)):
                     items += self._visit(time + self.numbers.uniform(0, MINUTE), region)
         items = [item for item in items if item[0] <= story.now]
         items.sort(key=lambda item: item[0])
