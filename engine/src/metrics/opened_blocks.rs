@@ -1,6 +1,7 @@
 //! The blocks that stay open between queries, bounded in bytes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
@@ -104,9 +105,40 @@ impl OpenedBlocks {
         }
     }
 
+    /// Returns the room for the blocks of one seal.
+    pub(crate) fn room_for_new(&self) -> RoomForNew<'_> {
+        RoomForNew { opened: self, bytes: AtomicU64::new(self.query_bytes_max()) }
+    }
+
     /// Closes a block that must not be read any more.
     pub(crate) fn close(&self, key: &BlockKey) {
         self.blocks.remove(key);
+    }
+}
+
+/// Room for the blocks of one seal, which are open already, and which whoever looks at the newest
+/// data reads next. A seal of many of them leaves most of the cache to what queries have read.
+#[derive(Debug)]
+pub(crate) struct RoomForNew<'c> {
+    opened: &'c OpenedBlocks,
+    /// The bytes left.
+    bytes: AtomicU64,
+}
+
+impl RoomForNew<'_> {
+    /// Returns whether there is room for a block, which takes at least `bytes`.
+    pub(crate) fn has(&self, bytes: usize) -> bool {
+        self.bytes.load(Ordering::Relaxed) >= bytes as u64
+    }
+
+    /// Keeps a block open that is not on disk yet, if there is room for it. Nobody reads it if it
+    /// never gets there.
+    pub(crate) fn keep(&self, key: BlockKey, block: OpenedBlock) {
+        let bytes = block.bytes() as u64;
+        let left = |left: u64| left.checked_sub(bytes);
+        if self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok() {
+            self.opened.keep(key, KeptBlock::new(block));
+        }
     }
 }
 
@@ -196,7 +228,9 @@ mod tests {
             let series = batch.series("cpu", MetricType::Gauge, &tags).unwrap();
             for i in 0..300 {
                 let time = TimestampMs(START + i * 10_000 + i * i % 7);
-                batch.number(MetricType::Gauge, series, time, ((host + i) % 50) as f64);
+                // Small steps, so that there are codes with stops.
+                let value = i % 20 * 3 + (i * i * 31 + i * host) % 7;
+                batch.number(MetricType::Gauge, series, time, value as f64);
             }
         }
         engine.write(batch.finish()).unwrap();
@@ -233,6 +267,55 @@ mod tests {
             result.groups[0].columns[0].iter().copied().fold(f64::MIN, f64::max)
         };
         assert_eq!((max(&one), max(&one)), (99.0, 99.0));
+    }
+
+    #[test]
+    fn sealed_blocks_are_open_for_their_first_query() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine_with_samples(dir.path(), Options::default().cache_bytes);
+        engine.seal().unwrap();
+        let metrics = &engine.inner().telemetry.metrics;
+        let bytes = metrics.opened().bytes();
+        let keys: Vec<BlockKey> = {
+            let catalog = metrics.view().catalog();
+            catalog.metrics().flat_map(|(_, blocks)| blocks.iter()).map(|info| info.key).collect()
+        };
+        assert!(!keys.is_empty());
+        for key in &keys {
+            assert_eq!(metrics.opened().has_noted_stops(key), Some(true));
+            let kept = metrics.opened().get(key).unwrap();
+            let stored = metrics.read_block(key).unwrap();
+            assert!(kept.block().has_bytes(&stored), "{key:?} is not what is on disk");
+        }
+        let range = TimeRange::new(START + 2_000_000, START + 3_600_000);
+        let all = MetricQuery::of_all("cpu", range, Interval::MINUTE, &[Aggregation::Max]);
+        let condition = TagCondition::AnyOf(vec!["h7".to_owned()].into());
+        let one = MetricQuery {
+            filters: vec![TagFilter { key: "host".into(), condition }],
+            ..all.clone()
+        };
+        let open = [&one, &all].map(|query| engine.query(query).unwrap());
+        assert_eq!(metrics.opened().bytes(), bytes, "a column was read for the first time");
+        keys.iter().for_each(|key| metrics.opened().close(key));
+        for (query, open) in [&one, &all].into_iter().zip(open) {
+            let closed = engine.query(query).unwrap();
+            assert_eq!((open.groups, open.stats), (closed.groups, closed.stats));
+        }
+    }
+
+    #[test]
+    fn a_seal_leaves_most_of_the_cache_to_queries() {
+        let one = block(0).1.block().bytes();
+        let opened = OpenedBlocks::new(12 * (one + ENTRY_BYTES));
+        let room = opened.room_for_new();
+        assert!(room.has(3 * one) && !room.has(4 * one));
+        for sequence in 0..12 {
+            let (key, kept) = block(sequence);
+            room.keep(key, Arc::into_inner(kept.block).unwrap());
+        }
+        assert_eq!(opened.blocks.len(), 3);
+        assert!(!room.has(one));
+        assert!(!OpenedBlocks::new(0).room_for_new().has(1));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! block writer cuts rows into blocks through it.
 
 use super::info::BlockInfo;
+use super::opened::OpenedBlock;
 use super::rows::RowsBuilder;
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
@@ -50,6 +51,18 @@ pub(crate) trait BlockBuilder: Default {
     /// Decodes `bytes`, which [`Self::finish`] returned, and compares them with the rows added.
     /// Fails when anything differs.
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()>;
+
+    /// Does what [`Self::check`] does, and returns the block with all that decoding it has shown,
+    /// so that its first readers need not open it. `None` if blocks of this format do not stay
+    /// open.
+    fn check_and_open(
+        &self,
+        info: &BlockInfo,
+        bytes: &[u8],
+        times: &TimePageWriter<'_>,
+    ) -> CodecResult<Option<OpenedBlock>> {
+        self.check(info, bytes, times).map(|()| None)
+    }
 }
 
 /// Returns how many of `more` further rows of a series fit into a block that has `rows`, and is

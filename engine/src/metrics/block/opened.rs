@@ -77,6 +77,21 @@ impl OpenedBlock {
         Ok(Self { page_group: info.page_group(), block })
     }
 
+    /// Opens a block of samples that was just encoded, and that `check` finds to be right. It is
+    /// given the info that is in the block.
+    pub(super) fn open_new_points(
+        info: &BlockInfo,
+        bytes: &[u8],
+        check: impl FnOnce(&BlockInfo, &OpenedPoints<'_>) -> CodecResult<()>,
+    ) -> CodecResult<Self> {
+        let block = BytesAndOpened::try_new(bytes.into(), |bytes| {
+            let (found, points) = OpenedPoints::open(info.key, bytes)?;
+            check(&found, &points)?;
+            Ok::<_, CodecError>(Opened::Points(Box::new(points)))
+        })?;
+        Ok(Self { page_group: info.page_group(), block })
+    }
+
     /// Returns a reader of a block of samples; `find` returns the time pages that it refers to.
     pub(crate) fn points(
         &self,
@@ -102,6 +117,12 @@ impl OpenedBlock {
             Opened::Points(points) => points.has_noted_stops(),
             Opened::Cells(_) => false,
         }
+    }
+
+    /// Returns whether these are the bytes of the block.
+    #[cfg(test)]
+    pub(crate) fn has_bytes(&self, bytes: &[u8]) -> bool {
+        **self.block.borrow_owner() == *bytes
     }
 
     /// Returns the approximate bytes in memory. They grow when columns are read for the first time.

@@ -11,7 +11,7 @@ use super::super::times::Times;
 use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
-use super::opened::Held;
+use super::opened::{Held, OpenedBlock};
 use super::rows::{BlockTimes, FEW_SERIES, Rows, RowsBuilder};
 use super::wanted::Wanted;
 use crate::codec::floats::{self, FloatColumn, FloatPage, FloatRows};
@@ -61,12 +61,34 @@ impl BlockBuilder for PointBlockBuilder {
     }
 
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()> {
-        let (read, rows, column) =
-            envelope::open(FrameKind::Points, info.key, bytes, |_, rows, reader| {
-                FloatColumn::read_exactly(reader, rows.len())
-            })?;
-        envelope::check(info, (&self.rows, times), (&read, &rows))?;
-        column.check(&self.values, &Runs::new(self.rows.counts().iter().map(|n| *n as usize)))
+        let (read, opened) = OpenedPoints::open(info.key, bytes)?;
+        self.check_opened((info, times), (&read, &opened))
+    }
+
+    fn check_and_open(
+        &self,
+        info: &BlockInfo,
+        bytes: &[u8],
+        times: &TimePageWriter<'_>,
+    ) -> CodecResult<Option<OpenedBlock>> {
+        let opened = OpenedBlock::open_new_points(info, bytes, |read, opened| {
+            // All rows are decoded now, so that readers need not decode those before theirs.
+            opened.values.note_stops();
+            self.check_opened((info, times), (read, opened))
+        })?;
+        Ok(Some(opened))
+    }
+}
+
+impl PointBlockBuilder {
+    /// Compares what was read with what was added.
+    fn check_opened(
+        &self,
+        (info, times): (&BlockInfo, &TimePageWriter<'_>),
+        (read, opened): (&BlockInfo, &OpenedPoints<'_>),
+    ) -> CodecResult<()> {
+        envelope::check(info, (&self.rows, times), (read, &opened.rows))?;
+        opened.values.check(&self.values, &opened.runs)
     }
 }
 

@@ -55,6 +55,7 @@ impl Metrics {
     ) -> Result<StagedBlocks> {
         let order = WriteOrder(boundary.0);
         let times = self.times.writer(&self.sequence);
+        let room = self.opened().room_for_new();
         let origin = |metric, kind| BlockOrigin {
             metric,
             kind,
@@ -63,6 +64,7 @@ impl Metrics {
             effort: Effort::Seal,
             sequence: &self.sequence,
             times: &times,
+            room: Some(&room),
         };
         // Recorded before the blocks are on disk: a day that is too late only keeps a series
         // longer.
