@@ -35,7 +35,7 @@ impl Runs {
 
     /// Returns the bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self.lengths.as_slice()) + size_of_val(self.before.as_slice())
+        (self.lengths.capacity() + self.before.capacity()) * size_of::<u32>()
     }
 
     /// Returns the rows of each run among the first `rows` of page `page`, counted from its first

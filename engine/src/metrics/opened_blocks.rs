@@ -1,11 +1,16 @@
 //! The blocks that stay open between queries, bounded in bytes.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use hashbrown::HashSet;
+use parking_lot::Mutex;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
-use super::block::{BlockKey, OpenedBlock};
+use super::block::{BlockInfo, BlockKey, OpenedBlock};
+use super::times::PageNumber;
+use crate::model::TimestampMs;
 use crate::options::Options;
 
 /// The share of [`Options::cache_bytes`] that opened blocks may take; the rest is for tables of the
@@ -105,40 +110,70 @@ impl OpenedBlocks {
         }
     }
 
-    /// Returns the room for the blocks of one seal.
-    pub(crate) fn room_for_new(&self) -> RoomForNew<'_> {
-        RoomForNew { opened: self, bytes: AtomicU64::new(self.query_bytes_max()) }
+    /// Returns where a seal collects its blocks. A seal of many of them leaves most of the cache to
+    /// what queries have read.
+    pub(crate) fn newly_opened(&self) -> NewlyOpened {
+        NewlyOpened { bytes_max: self.query_bytes_max(), blocks: Mutex::default() }
     }
 
-    /// Closes a block that must not be read any more.
+    /// Keeps the blocks of a seal open, which are on disk now.
+    pub(crate) fn keep_new(&self, new: NewlyOpened) {
+        for (key, block) in new.blocks.into_inner().blocks.into_values() {
+            self.keep(key, KeptBlock::new(block));
+        }
+    }
+
+    /// Closes a block that is not read any more.
     pub(crate) fn close(&self, key: &BlockKey) {
         self.blocks.remove(key);
     }
 }
 
-/// Room for the blocks of one seal, which are open already, and which whoever looks at the newest
-/// data reads next. A seal of many of them leaves most of the cache to what queries have read.
-#[derive(Debug)]
-pub(crate) struct RoomForNew<'c> {
-    opened: &'c OpenedBlocks,
-    /// The bytes left.
-    bytes: AtomicU64,
+/// Blocks of one seal that are open already, since each was decoded to compare it. Those of the
+/// newest windows have room: whoever looks at the newest data reads them next, and blocks of windows
+/// that have ended are soon merged.
+#[derive(Debug, Default)]
+pub(crate) struct NewlyOpened {
+    bytes_max: u64,
+    blocks: Mutex<NewestBlocks>,
 }
 
-impl RoomForNew<'_> {
-    /// Returns whether there is room for a block, which takes at least `bytes`.
-    pub(crate) fn has(&self, bytes: usize) -> bool {
-        self.bytes.load(Ordering::Relaxed) >= bytes as u64
+#[derive(Debug, Default)]
+struct NewestBlocks {
+    bytes: u64,
+    /// In the order in which they make room for others: the oldest window, its last block.
+    blocks: BTreeMap<(TimestampMs, Reverse<u64>), (BlockKey, OpenedBlock)>,
+}
+
+impl NewlyOpened {
+    /// Returns whether there may be room for a block of so many encoded bytes.
+    pub(crate) fn may_take(&self, info: &BlockInfo, bytes: usize) -> bool {
+        let NewestBlocks { bytes: taken, blocks } = &*self.blocks.lock();
+        let fits = taken.saturating_add(bytes as u64) <= self.bytes_max;
+        let oldest = blocks.first_key_value().map(|((window, _), _)| *window);
+        fits || oldest.is_some_and(|oldest| oldest < info.window.start)
     }
 
-    /// Keeps a block open that is not on disk yet, if there is room for it. Nobody reads it if it
-    /// never gets there.
-    pub(crate) fn keep(&self, key: BlockKey, block: OpenedBlock) {
+    /// Adds a block, if there is room for it.
+    pub(crate) fn add(&self, info: &BlockInfo, block: OpenedBlock) {
         let bytes = block.bytes() as u64;
-        let left = |left: u64| left.checked_sub(bytes);
-        if self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok() {
-            self.opened.keep(key, KeptBlock::new(block));
+        if bytes > self.bytes_max {
+            return;
         }
+        let newest = &mut *self.blocks.lock();
+        newest.bytes += bytes;
+        let place = (info.window.start, Reverse(info.key.sequence));
+        newest.blocks.insert(place, (info.key, block));
+        while newest.bytes > self.bytes_max {
+            let Some((_, (_, block))) = newest.blocks.pop_first() else { return };
+            newest.bytes -= block.bytes() as u64;
+        }
+    }
+
+    /// Returns the time pages that the blocks refer to.
+    pub(crate) fn time_pages(&self) -> HashSet<PageNumber> {
+        let newest = self.blocks.lock();
+        newest.blocks.values().flat_map(|(_, block)| block.time_pages()).copied().collect()
     }
 }
 
@@ -155,11 +190,11 @@ mod tests {
     use super::*;
     use crate::codec::integers::Effort;
     use crate::engine::Engine;
-    use crate::metrics::block::{BlockBuilder, BlockInfo, PointBlockBuilder, sample_info};
+    use crate::metrics::block::{BlockBuilder, PointBlockBuilder, sample_info};
     use crate::metrics::times::TimePageWriter;
     use crate::model::{
         Aggregation, Interval, MetricQuery, MetricType, SeriesId, TagCondition, TagFilter,
-        TimeRange, TimestampMs,
+        TimeRange,
     };
     use crate::options::Maintenance;
 
@@ -304,18 +339,40 @@ mod tests {
     }
 
     #[test]
+    fn blocks_that_are_deleted_are_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine_with_samples(dir.path(), Options::default().cache_bytes);
+        engine.seal().unwrap();
+        let opened = || engine.inner().telemetry.metrics.opened().bytes();
+        assert!(opened() > 0);
+        engine.merge().unwrap();
+        assert_eq!(opened(), 0, "blocks that were merged are open");
+    }
+
+    #[test]
     fn a_seal_leaves_most_of_the_cache_to_queries() {
         let one = block(0).1.block().bytes();
         let opened = OpenedBlocks::new(12 * (one + ENTRY_BYTES));
-        let room = opened.room_for_new();
-        assert!(room.has(3 * one) && !room.has(4 * one));
-        for sequence in 0..12 {
-            let (key, kept) = block(sequence);
-            room.keep(key, Arc::into_inner(kept.block).unwrap());
+        let new = opened.newly_opened();
+        let info = |sequence: u64, day: i64| {
+            let mut info = sample_info(MetricType::Gauge, crate::metrics::block::Tier::Raw);
+            info.key.sequence = sequence;
+            info.window = TimeRange::new(day * 86_400_000, (day + 1) * 86_400_000);
+            info
+        };
+        // The oldest window makes room, and of a window the block that came last.
+        for (sequence, day) in [(0, 1), (1, 5), (2, 2), (3, 4), (4, 4), (5, 1), (6, 5), (7, 4)] {
+            let block = Arc::into_inner(block(sequence).1.block).unwrap();
+            new.add(&info(sequence, day), block);
         }
-        assert_eq!(opened.blocks.len(), 3);
-        assert!(!room.has(one));
-        assert!(!OpenedBlocks::new(0).room_for_new().has(1));
+        assert!(new.may_take(&info(9, 5), one) && !new.may_take(&info(9, 4), one));
+        opened.keep_new(new);
+        let kept = (0..8).filter(|sequence| opened.contains(&info(*sequence, 0).key));
+        assert_eq!(kept.collect::<Vec<_>>(), [1, 3, 6]);
+        let none = OpenedBlocks::new(0).newly_opened();
+        assert!(!none.may_take(&info(0, 1), 1));
+        none.add(&info(0, 1), Arc::into_inner(block(0).1.block).unwrap());
+        assert!(none.blocks.into_inner().blocks.is_empty());
     }
 
     #[test]

@@ -5,20 +5,26 @@ use std::sync::atomic::Ordering;
 
 use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
+use super::opened_blocks::NewlyOpened;
 use super::registry::StagedRows;
+use super::times::NewlyDecoded;
 use super::view::ReplacedPoints;
 use super::writer::NewBlock;
 use crate::error::Result;
 use crate::storage::{Batch, Fact, Sync, keyspaces};
 
 /// Blocks and registry rows staged in a batch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StagedBlocks {
     pub(super) infos: Vec<BlockInfo>,
     /// Points in no block because later ones replaced them.
     pub(super) replaced: ReplacedPoints,
     /// The staged registry rows; a compaction has none.
     pub(super) registry: StagedRows,
+    /// Blocks that stay open; a compaction has none.
+    pub(super) opened: NewlyOpened,
+    /// The time pages that they refer to.
+    pub(super) time_pages: Vec<NewlyDecoded>,
 }
 
 impl StagedBlocks {
@@ -44,7 +50,7 @@ impl Metrics {
         }
         let sequence = self.sequence.load(Ordering::Relaxed);
         batch.put(keyspaces::Meta, &Fact::Sequence, sequence);
-        StagedBlocks { infos, replaced: ReplacedPoints::default(), registry: StagedRows::default() }
+        StagedBlocks { infos, ..StagedBlocks::default() }
     }
 
     /// Removes blocks that were never in a view.
@@ -54,6 +60,7 @@ impl Metrics {
         }
         let mut batch = Batch::new();
         for key in keys {
+            self.opened().close(key);
             batch.delete(keyspaces::Catalog, key);
             batch.delete(keyspaces::Blocks, key);
         }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{BlockBuilder, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
-use super::opened_blocks::RoomForNew;
+use super::opened_blocks::NewlyOpened;
 use super::times::TimePageWriter;
 use crate::codec::integers::Effort;
 use crate::codec::verified::encode_verified;
@@ -31,8 +31,8 @@ pub(crate) struct BlockOrigin<'s> {
     pub(crate) sequence: &'s AtomicU64,
     /// The writer for the time pages that blocks of several metrics share.
     pub(crate) times: &'s TimePageWriter<'s>,
-    /// Room for blocks that stay open from the beginning.
-    pub(crate) room: Option<&'s RoomForNew<'s>>,
+    /// Where blocks are collected that stay open from the beginning.
+    pub(crate) opened: Option<&'s NewlyOpened>,
 }
 
 /// Writes the blocks of one tier and window. Series come in ascending order, each in any number of
@@ -125,7 +125,8 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
         else {
             return Ok(());
         };
-        let BlockOrigin { metric, kind, unit, order, effort, sequence, times, room } = self.origin;
+        let BlockOrigin { metric, kind, unit, order, effort, sequence, times, opened } =
+            self.origin;
         let day = self.window.start.floor_to(Interval::DAY).0 / Interval::DAY.ms();
         let no_key = |_| CodecError::encoder(format!("no block key has the day {day}"));
         let mut info = BlockInfo {
@@ -148,10 +149,10 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
             bytes: 0,
             coverage: Coverage::Whole,
         };
-        let mut opened = None;
+        let mut open_block = None;
         let check = |bytes: &[u8]| {
-            if room.is_some_and(|room| room.has(bytes.len())) {
-                opened = builder.check_and_open(&info, bytes, times)?;
+            if opened.is_some_and(|opened| opened.may_take(&info, bytes.len())) {
+                open_block = builder.check_and_open(&info, bytes, times)?;
                 Ok(())
             } else {
                 builder.check(&info, bytes, times)
@@ -171,8 +172,8 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
                 format!("the catalog entry of new block {:?} does not read back", info.key);
             return Err(CodecError::encoder(reason));
         }
-        if let (Some(room), Some(opened)) = (room, opened) {
-            room.keep(info.key, opened);
+        if let (Some(opened), Some(block)) = (opened, open_block) {
+            opened.add(&info, block);
         }
         self.blocks.push(NewBlock { info, bytes });
         Ok(())
@@ -197,7 +198,7 @@ impl<'s> BlockOrigin<'s> {
             effort: Effort::Seal,
             sequence,
             times,
-            room: None,
+            opened: None,
         }
     }
 }

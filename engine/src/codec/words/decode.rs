@@ -8,13 +8,19 @@ use std::ops::Range;
 
 use super::super::CodecResult;
 use super::super::paged::Followed;
-use super::limits::TABLE_BITS_MAX;
+use super::limits::{CODE_BITS_MAX, TABLE_BITS_MAX};
 use super::stops::{PageStops, Stop};
 use super::table::{ENTRY_VALUES, Entry, Table};
 
 /// Looks into the table for each read of eight bytes: their codes fit into what is left of them.
 const LOOKS: usize = 5;
 const _: () = assert!(LOOKS * TABLE_BITS_MAX as usize <= 64 - 7);
+/// Words that are found by their codes for each read of eight bytes.
+const WORDS: usize = 3;
+const _: () = assert!(WORDS * CODE_BITS_MAX as usize <= 64 - 7);
+/// Up to so many rows are decoded without the table. It is larger than all of their codes, and where
+/// few rows of many blocks are read, each look would wait for memory.
+const FEW_ROWS: usize = 512;
 /// The bytes of the numbers of an entry, which are written at once, however many of them count.
 const ENTRY_BYTES: usize = 8;
 
@@ -54,6 +60,7 @@ impl Numbers {
             start..start + rows(part)
         });
         let places: Vec<Range<usize>> = places.collect();
+        let is_few = parts.iter().map(rows).sum::<usize>() <= FEW_ROWS;
         let mut bytes = vec![0; end];
         let mut rest = bytes.as_mut_slice();
         let mut lanes = parts.iter().map(|part| {
@@ -62,6 +69,10 @@ impl Numbers {
             rest = further;
             Lane::new(part, numbers)
         });
+        if is_few {
+            lanes.try_for_each(|lane| lane.decode_few(table))?;
+            return Ok(Self { bytes, parts: places });
+        }
         while let Some(first) = lanes.next() {
             let Some(second) = lanes.next() else {
                 first.finish(table)?;
@@ -154,6 +165,30 @@ impl<'a> Lane<'a> {
         let (word, bits) = table.word(self.next_bits())?;
         self.put(word, bits, table.word_values());
         Ok(())
+    }
+
+    /// Decodes few rows without the table. Fails like [`Self::finish`].
+    fn decode_few(mut self, table: &Table) -> CodecResult<()> {
+        let (rows, values) = (self.rows(), table.word_values());
+        while self.at < rows {
+            let mut next = self.next_bits().reverse_bits();
+            for _ in 0..WORDS {
+                let (word, bits) = table.find(next)?;
+                next <<= bits;
+                let rest = self.numbers.get_mut(self.at..).unwrap_or_default();
+                if let Some(place) = rest.first_chunk_mut() {
+                    *place = word.to_le_bytes();
+                }
+                self.bit += bits as usize;
+                self.at += values;
+                if self.at >= rows {
+                    break;
+                }
+            }
+            self.note_stop();
+        }
+        let Part { page, is_partial, .. } = self.part;
+        page.expect_read(self.bit.div_ceil(8), *is_partial)
     }
 
     /// Decodes what is left of the rows. Fails unless the codes end with the page, or before its

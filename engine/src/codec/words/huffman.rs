@@ -41,6 +41,11 @@ impl Code {
         Some(Self { lengths, codes })
     }
 
+    #[cfg(test)]
+    pub(super) fn lengths(&self) -> &[u8] {
+        &self.lengths
+    }
+
     /// Returns the bits of words of these frequencies.
     pub(super) fn bits_of(&self, frequencies: &[u32]) -> usize {
         let bits = |(n, length): (&u32, &u8)| *n as usize * usize::from(*length);

@@ -24,6 +24,7 @@
 //! numbers of its values, the first one lowest. Any value may stand in the place of an exception,
 //! and in the rest of the last word of a page.
 
+mod canonical;
 mod code_form;
 mod costs;
 mod decode;

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cast::items;
 
-/// Rows between two stops. A stop takes four bytes, the codes of as many small steps some 70.
-const STOP_ROWS: usize = 256;
+/// Rows between two stops. A stop takes four bytes, the codes of as many small steps some 17.
+const STOP_ROWS: usize = 64;
 
 /// A place between two words of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,25 +87,25 @@ mod tests {
 
     #[test]
     fn the_last_known_stop_before_a_row_is_found() {
-        let stops = Stops::new(2, 1000);
+        let stops = Stops::new(2, 250);
         let page = stops.of_page(1);
-        assert_eq!(page.before(999), Stop::default());
-        let (first, third) = (Stop { row: 260, bit: 512 }, Stop { row: 768, bit: 65_535 });
+        assert_eq!(page.before(249), Stop::default());
+        let (first, third) = (Stop { row: 68, bit: 512 }, Stop { row: 192, bit: 65_535 });
         page.note(first);
         page.note(third);
-        page.note(Stop { row: 512, bit: 65_536 });
-        page.note(Stop { row: 255, bit: 3 });
-        page.note(Stop { row: 1024, bit: 3 });
-        for (row, expected) in [(0, Stop::default()), (259, Stop::default()), (260, first)] {
+        page.note(Stop { row: 128, bit: 65_536 });
+        page.note(Stop { row: 63, bit: 3 });
+        page.note(Stop { row: 256, bit: 3 });
+        for (row, expected) in [(0, Stop::default()), (67, Stop::default()), (68, first)] {
             assert_eq!(page.before(row), expected);
         }
-        for (row, expected) in [(767, first), (768, third), (999, third), (usize::MAX, third)] {
+        for (row, expected) in [(191, first), (192, third), (249, third), (usize::MAX, third)] {
             assert_eq!(page.before(row), expected);
         }
-        assert_eq!(stops.of_page(0).before(999), Stop::default());
-        assert_eq!(stops.of_page(2).before(999), Stop::default());
+        assert_eq!(stops.of_page(0).before(249), Stop::default());
+        assert_eq!(stops.of_page(2).before(249), Stop::default());
         assert_eq!(stops.bytes(), 24);
-        assert_eq!([0, 255, 256].map(|row| page.next_noted(row)), [256, 256, 512]);
+        assert_eq!([0, 63, 64].map(|row| page.next_noted(row)), [64, 64, 128]);
         assert_eq!(PageStops::default().next_noted(0), usize::MAX);
     }
 }

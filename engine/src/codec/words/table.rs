@@ -3,6 +3,7 @@
 use super::super::bytes::Reader;
 use super::super::{CodecError, CodecResult};
 use super::CodeForm;
+use super::canonical::CanonicalCode;
 use super::costs::Costs;
 use super::huffman::{self, WordCode};
 use super::limits::{TABLE_BITS_MAX, VALUES_MAX, WORD_VALUES_MAX, exceptions_max, values_max};
@@ -32,18 +33,8 @@ pub(super) struct Table {
     bits: u32,
     /// By the next `bits` bits, the words that they begin with.
     entries: Vec<Entry>,
-    /// The codes with more bits, in increasing order.
-    long: Vec<LongCodes>,
-}
-
-/// The codes of one length, and their words.
-#[derive(Debug)]
-struct LongCodes {
-    bits: u32,
-    /// The first code, its first bit highest.
-    first: u64,
-    /// Without bits, which an entry has no room for.
-    words: Vec<Entry>,
+    /// All codes, also those with more bits, and the numbers of their words.
+    code: CanonicalCode,
 }
 
 /// The words at the beginning of some bits:
@@ -66,6 +57,16 @@ impl Entry {
             words = digits.flat_map(|digit| words.iter().map(move |w| Self(w.0 | digit))).collect();
         }
         words
+    }
+
+    /// Returns the entry of a word, without bits.
+    fn of_word(numbers: u32, word_values: usize) -> Self {
+        Self(u64::from(numbers) << 16 | (word_values as u64) << 8)
+    }
+
+    /// Returns the numbers of an entry of one word.
+    fn word(self) -> u32 {
+        low_half(self.0 >> 16)
     }
 
     /// Returns an entry of one word with a code of so many bits.
@@ -119,7 +120,7 @@ impl Table {
             exceptions: Vec::new(),
             bits,
             entries: vec![Entry::default(); 1 << bits],
-            long: Vec::new(),
+            code: CanonicalCode::empty(),
         });
         let mut before: Option<i64> = None;
         for value in table.values.iter_mut().take(count) {
@@ -153,12 +154,10 @@ impl Table {
 
     /// Returns the bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        let long = self.long.iter().map(|codes| size_of_val(codes.words.as_slice()));
         size_of::<Self>()
             + size_of_val(self.entries.as_slice())
             + size_of_val(self.exceptions.as_slice())
-            + size_of_val(self.long.as_slice())
-            + long.sum::<usize>()
+            + self.code.bytes()
     }
 
     /// Returns the value with a number, zero if there is none.
@@ -183,15 +182,11 @@ impl Table {
         let entry = |code: &WordCode| {
             words.get(code.word).copied().unwrap_or_default().with_bits(code.bits)
         };
-        let (short, long) = codes.split_at(codes.partition_point(|code| code.bits <= self.bits));
+        let numbers = |code: &WordCode| words.get(code.word).copied().unwrap_or_default().word();
+        self.code = CanonicalCode::new(codes, numbers);
+        let (short, _) = codes.split_at(codes.partition_point(|code| code.bits <= self.bits));
         let stored = |code: &WordCode| items(huffman::lowest_first(code.code, code.bits));
         let short: Vec<_> = short.iter().map(|code| (stored(code), entry(code))).collect();
-        let of_length = long.chunk_by(|a, b| a.bits == b.bits).filter_map(|codes| {
-            let WordCode { bits, code: first, .. } = *codes.first()?;
-            let word = |code: &WordCode| words.get(code.word).copied().unwrap_or_default();
-            Some(LongCodes { bits, first, words: codes.iter().map(word).collect() })
-        });
-        self.long = of_length.collect();
         short.iter().for_each(|(code, entry)| self.fill(&short, *code, *entry));
     }
 
@@ -222,12 +217,15 @@ impl Table {
         if entry.values() > 0 {
             return Ok((entry, entry.first_bits()));
         }
-        let found = self.long.iter().find_map(|codes| {
-            let code = next.reverse_bits() >> (64 - codes.bits);
-            let word = codes.words.get(items(code.checked_sub(codes.first)?))?;
-            Some((*word, codes.bits as usize))
-        });
-        found.ok_or_else(|| CodecError::new("unknown code of a word"))
+        let (word, bits) = self.find(next.reverse_bits())?;
+        Ok((Entry::of_word(word, self.word_values), items(u64::from(bits))))
+    }
+
+    /// Returns the numbers of the next word without a look into the table, and the bits of its
+    /// code. `next` has the first bit highest.
+    #[inline]
+    pub(super) fn find(&self, next: u64) -> CodecResult<(u32, u32)> {
+        self.code.find(next).ok_or_else(|| CodecError::new("unknown code of a word"))
     }
 }
 

@@ -111,6 +111,14 @@ impl OpenedBlock {
         }
     }
 
+    /// Returns the time pages that the block refers to.
+    pub(crate) fn time_pages(&self) -> &[PageNumber] {
+        match self.block.borrow_dependent() {
+            Opened::Points(points) => points.time_pages(),
+            Opened::Cells(_) => &[],
+        }
+    }
+
     /// Returns whether the samples of a series are decoded without those before them.
     pub(crate) fn has_noted_stops(&self) -> bool {
         match self.block.borrow_dependent() {

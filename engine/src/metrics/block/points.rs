@@ -110,6 +110,11 @@ impl<'a> OpenedPoints<'a> {
         Ok((info, Self { rows, values, runs }))
     }
 
+    /// Returns the time pages that the block refers to.
+    pub(super) fn time_pages(&self) -> &[PageNumber] {
+        self.rows.pages()
+    }
+
     /// Returns the approximate bytes in memory besides the block.
     pub(super) fn bytes(&self) -> usize {
         self.rows.bytes() + self.values.bytes() + self.runs.bytes()

@@ -323,6 +323,11 @@ impl<'a> Rows<'a> {
         if same { Ok(()) } else { Err(CodecError::new("the rows do not match the block info")) }
     }
 
+    /// Returns the time pages that the block refers to.
+    pub(super) fn pages(&self) -> &[PageNumber] {
+        &self.pages
+    }
+
     /// Finds the time pages that the block refers to. Without them, only times stored in the block
     /// can be read.
     pub(super) fn load_pages(
@@ -345,12 +350,12 @@ impl<'a> Rows<'a> {
 
     /// Returns the approximate bytes in memory besides the block.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.series.as_slice())
-            + size_of_val(self.row_starts.as_slice())
-            + size_of_val(self.vector_of.as_slice())
-            + size_of_val(self.locations.as_slice())
-            + size_of_val(self.pages.as_slice())
-            + self.local.bytes()
+        let Self { series, row_starts, vector_of, locations, pages, local } = self;
+        let ids = series.capacity() + row_starts.capacity() + vector_of.capacity();
+        ids * size_of::<u32>()
+            + locations.capacity() * size_of::<VectorLocation>()
+            + pages.capacity() * size_of::<PageNumber>()
+            + local.bytes()
     }
 
     pub(crate) fn series(&self) -> &[u32] {

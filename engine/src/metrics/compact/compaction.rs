@@ -219,7 +219,7 @@ impl Metrics {
             effort: Effort::Merge,
             sequence: &self.sequence,
             times,
-            room: None,
+            opened: None,
         };
         let (wanted, rollups) = self.rollups(task.metric, part.stretch.window, expiry);
         let bytes_max = self.options().compaction_bytes / PIECE_SHARE;

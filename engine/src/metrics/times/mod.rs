@@ -24,6 +24,6 @@ pub(crate) use page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef};
 pub(crate) use pages::TimePages;
 pub(crate) use sweep::Sweep;
 pub(crate) use vectors::Times;
-pub(crate) use writer::TimePageWriter;
 #[cfg(test)]
 pub(crate) use writer::find_new;
+pub(crate) use writer::{NewlyDecoded, TimePageWriter};

@@ -10,7 +10,8 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 
 use super::page::{PageNumber, TimePage, TimePageGroup, TimePageKey, TimeVectorRef, parse_key};
 use super::sweep::{GroupPages, Sweep, Swept};
-use super::writer::{KnownVectors, NewPage, TimePageWriter, hash};
+use super::writer::{KnownVectors, NewPage, NewlyDecoded, TimePageWriter, hash};
+use crate::brief;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::model::MetricId;
@@ -21,6 +22,8 @@ use crate::storage::{Batch, Caching, RangeOf, Store, keyspaces};
 const GROUPS_REMEMBERED: usize = 4;
 /// The assumed size of a decoded page in bytes, for the number of slots of the cache.
 const PAGE_BYTES: usize = 512 << 10;
+/// A seal puts no more than this share of the cache into it.
+const SEAL_SHARE: usize = 4;
 
 /// All time pages of an engine.
 pub(crate) struct TimePages {
@@ -94,7 +97,10 @@ impl TimePages {
         }
         let bytes = self.store.get(keyspaces::Times, &TimePageKey { page_group, number })?;
         let missing = || Error::Corrupt(format!("time page {} is missing", number.0));
-        let page = Arc::new(TimePage::decode(&bytes.ok_or_else(missing)?)?);
+        let bytes = bytes.ok_or_else(missing)?;
+        // A time takes about a byte.
+        brief::spend(bytes.len() as u64)?;
+        let page = Arc::new(TimePage::decode(&bytes)?);
         self.decoded.insert(number, Arc::clone(&page));
         Ok(page)
     }
@@ -164,6 +170,16 @@ impl TimePages {
             self.has_new.store(true, Ordering::Relaxed);
         }
         bytes
+    }
+
+    /// Returns the bytes of the pages that one seal may put into the cache.
+    pub(crate) fn seal_bytes_max(&self) -> usize {
+        usize::try_from(self.decoded.capacity()).unwrap_or(usize::MAX) / SEAL_SHARE
+    }
+
+    /// Puts pages that are on disk now into the cache.
+    pub(crate) fn keep_new(&self, pages: Vec<NewlyDecoded>) {
+        pages.into_iter().for_each(|(number, page)| self.decoded.insert(number, page));
     }
 
     /// Keeps the vectors of a writer for the next one, once its batch is on disk. Marks the older

@@ -1,9 +1,10 @@
 //! The writer of time pages: finds the page that contains the times of a new block, or adds them to
 //! a new page.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 
@@ -27,6 +28,9 @@ pub(crate) struct NewPage {
     pub(crate) key: TimePageKey,
     pub(crate) bytes: Vec<u8>,
 }
+
+/// A new page and its number.
+pub(crate) type NewlyDecoded = (PageNumber, Arc<TimePage>);
 
 /// Looks up or creates the time pages for the blocks of one seal or compaction.
 #[derive(Debug)]
@@ -110,15 +114,48 @@ impl<'m> TimePageWriter<'m> {
 
     /// Returns the new pages, to be written with the blocks that refer to them.
     pub(crate) fn pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
+        self.close();
+        self.closed_pages(effort)
+    }
+
+    /// Returns the new pages like [`Self::pages`], and those that are `wanted`, decoded: at most
+    /// `bytes_max` bytes.
+    pub(crate) fn pages_and(
+        &self,
+        wanted: &HashSet<PageNumber>,
+        bytes_max: usize,
+        effort: Effort,
+    ) -> CodecResult<(Vec<NewPage>, Vec<NewlyDecoded>)> {
+        self.close();
+        let (mut decoded, mut left) = (Vec::new(), bytes_max);
+        let pages = self.encode_closed(effort, |number, page| {
+            if let Some(rest) = left.checked_sub(page.bytes())
+                && wanted.contains(&number)
+            {
+                left = rest;
+                decoded.push((number, Arc::new(page)));
+            }
+        })?;
+        Ok((pages, decoded))
+    }
+
+    fn close(&self) {
         for GroupWriter { open, closed, .. } in self.page_groups.lock().values_mut() {
             closed.extend(open.take());
         }
-        self.closed_pages(effort)
     }
 
     /// Returns the new pages that are full, to be written before the catalog entries of the blocks
     /// that refer to them.
     pub(crate) fn closed_pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
+        self.encode_closed(effort, |_, _| ())
+    }
+
+    fn encode_closed(
+        &self,
+        effort: Effort,
+        mut encoded: impl FnMut(PageNumber, TimePage),
+    ) -> CodecResult<Vec<NewPage>> {
         let mut pages = Vec::new();
         for (page_group, GroupWriter { closed, .. }) in self.page_groups.lock().iter_mut() {
             for (number, page) in closed.drain(..) {
@@ -128,7 +165,9 @@ impl<'m> TimePageWriter<'m> {
                     |bytes| expect_same(TimePage::decode(bytes)? == page, "times"),
                     || format!("new time page {}", number.0),
                 )?;
-                pages.push(NewPage { key: TimePageKey { page_group: *page_group, number }, bytes });
+                let key = TimePageKey { page_group: *page_group, number };
+                pages.push(NewPage { key, bytes });
+                encoded(number, page);
             }
         }
         Ok(pages)

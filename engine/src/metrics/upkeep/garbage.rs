@@ -71,6 +71,7 @@ impl Metrics {
         self.store.flush_blocks()?;
         let mut batch = Batch::new();
         for key in keys {
+            self.opened().close(key);
             batch.delete(keyspaces::Blocks, key);
             batch.delete(keyspaces::Garbage, key);
             // Hardly ever: deleting what is not there would leave a tombstone for every block.

@@ -55,7 +55,7 @@ impl Metrics {
     ) -> Result<StagedBlocks> {
         let order = WriteOrder(boundary.0);
         let times = self.times.writer(&self.sequence);
-        let room = self.opened().room_for_new();
+        let opened = self.opened().newly_opened();
         let origin = |metric, kind| BlockOrigin {
             metric,
             kind,
@@ -64,7 +64,7 @@ impl Metrics {
             effort: Effort::Seal,
             sequence: &self.sequence,
             times: &times,
-            room: Some(&room),
+            opened: Some(&opened),
         };
         // Recorded before the blocks are on disk: a day that is too late only keeps a series
         // longer.
@@ -76,7 +76,9 @@ impl Metrics {
         self.registry.raise_last_days(frozen.last_values.times());
         // New series without points: their first points may still be in flight.
         self.registry.note_new_series(&frozen.unsealed.series, self.now());
-        self.times.stage(times.pages(Effort::Seal)?, batch);
+        let (pages, time_pages) =
+            times.pages_and(&opened.time_pages(), self.times.seal_bytes_max(), Effort::Seal)?;
+        self.times.stage(pages, batch);
         let mut rows = RegistryRows(batch);
         let registry = rows.define(&self.registry, &frozen.unsealed)?;
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {
@@ -88,13 +90,16 @@ impl Metrics {
             RegistryRows(batch).drop_metric(*metric);
             blocks.iter().for_each(|key| retire(batch, key));
         }
-        Ok(StagedBlocks { registry, replaced, ..self.stage(blocks, batch) })
+        Ok(StagedBlocks { registry, replaced, opened, time_pages, ..self.stage(blocks, batch) })
     }
 
     /// Replaces the frozen head by the blocks that are on disk now. Infallible: after an error the
     /// head would be sealed again and its points stored twice.
     pub(crate) fn sealed(&self, frozen: &FrozenMetrics, staged: StagedBlocks) {
         staged.registry.written(&self.registry);
+        // Before anybody reads them.
+        self.times.keep_new(staged.time_pages);
+        self.opened().keep_new(staged.opened);
         self.view.confirm_drops(&frozen.dropped.iter().map(|(metric, _)| *metric).collect());
         self.discard(self.view.sealed(&staged.infos, &staged.replaced));
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
