@@ -85,10 +85,9 @@ impl OpenedBlocks {
         self.blocks.contains_key(key)
     }
 
-    /// Returns whether the stops of an open block [are noted](OpenedBlock::has_noted_stops). `None`
-    /// if it is not open.
-    pub(crate) fn has_noted_stops(&self, key: &BlockKey) -> Option<bool> {
-        self.blocks.peek(key).map(|kept| kept.block().has_noted_stops())
+    /// Returns what `of` returns for a block, if it is open, without counting that as a use.
+    pub(crate) fn peek<T>(&self, key: &BlockKey, of: impl FnOnce(&OpenedBlock) -> T) -> Option<T> {
+        self.blocks.peek(key).map(|kept| of(kept.block()))
     }
 
     /// Returns the bytes of the blocks that one query may keep open.
@@ -190,7 +189,7 @@ mod tests {
     use super::*;
     use crate::codec::integers::Effort;
     use crate::engine::Engine;
-    use crate::metrics::block::{BlockBuilder, PointBlockBuilder, sample_info};
+    use crate::metrics::block::{BlockBuilder, DecodedFrom, PointBlockBuilder, sample_info};
     use crate::metrics::times::TimePageWriter;
     use crate::model::{
         Aggregation, Interval, MetricQuery, MetricType, SeriesId, TagCondition, TagFilter,
@@ -317,7 +316,8 @@ mod tests {
         };
         assert!(!keys.is_empty());
         for key in &keys {
-            assert_eq!(metrics.opened().has_noted_stops(key), Some(true));
+            let from = metrics.opened().peek(key, OpenedBlock::decoded_from);
+            assert_eq!(from, Some(DecodedFrom::AnyStop));
             let kept = metrics.opened().get(key).unwrap();
             let stored = metrics.read_block(key).unwrap();
             assert!(kept.block().has_bytes(&stored), "{key:?} is not what is on disk");

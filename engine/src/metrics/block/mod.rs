@@ -40,7 +40,7 @@ pub(crate) use check::{check, describe, expect_info, verify};
 #[cfg(test)]
 pub(crate) use info::sample_info;
 pub(crate) use info::{BlockDay, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
-pub(crate) use opened::OpenedBlock;
+pub(crate) use opened::{DecodedFrom, OpenedBlock};
 pub(crate) use points::{PointBlock, PointBlockBuilder, Samples, time_page_refs};
 pub(crate) use rows::FEW_SERIES;
 pub(crate) use sketches::{CellCursor, CellSketch, SketchBlockBuilder, SketchRows};

@@ -55,6 +55,19 @@ self_cell!(
 pub(crate) struct OpenedBlock {
     page_group: TimePageGroup,
     block: BytesAndOpened,
+    /// Whether all rows were decoded, where there are stops with all of them noted.
+    is_decoded: bool,
+}
+
+/// Where decoding the rows of a series begins in an opened block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DecodedFrom {
+    /// At the beginning of a page.
+    Page,
+    /// At a stop, if a read of the same page has noted it.
+    KnownStops,
+    /// At the last stop before them.
+    AnyStop,
 }
 
 impl OpenedBlock {
@@ -74,11 +87,11 @@ impl OpenedBlock {
             expect_info(info, found, bytes)?;
             Ok::<_, CodecError>(opened)
         })?;
-        Ok(Self { page_group: info.page_group(), block })
+        Ok(Self { page_group: info.page_group(), block, is_decoded: false })
     }
 
-    /// Opens a block of samples that was just encoded, and that `check` finds to be right. It is
-    /// given the info that is in the block.
+    /// Opens a block of samples that was just encoded. `check`, which is given the info that is in
+    /// the block, decodes all rows, and finds them to be right.
     pub(super) fn open_new_points(
         info: &BlockInfo,
         bytes: &[u8],
@@ -89,7 +102,7 @@ impl OpenedBlock {
             check(&found, &points)?;
             Ok::<_, CodecError>(Opened::Points(Box::new(points)))
         })?;
-        Ok(Self { page_group: info.page_group(), block })
+        Ok(Self { page_group: info.page_group(), block, is_decoded: true })
     }
 
     /// Returns a reader of a block of samples; `find` returns the time pages that it refers to.
@@ -119,10 +132,24 @@ impl OpenedBlock {
         }
     }
 
-    /// Returns whether the samples of a series are decoded without those before them.
-    pub(crate) fn has_noted_stops(&self) -> bool {
+    /// Returns where decoding the samples of a series begins.
+    pub(crate) fn decoded_from(&self) -> DecodedFrom {
         match self.block.borrow_dependent() {
-            Opened::Points(points) => points.has_noted_stops(),
+            Opened::Points(points) if points.has_noted_stops() => {
+                if self.is_decoded {
+                    DecodedFrom::AnyStop
+                } else {
+                    DecodedFrom::KnownStops
+                }
+            }
+            Opened::Points(_) | Opened::Cells(_) => DecodedFrom::Page,
+        }
+    }
+
+    /// Returns whether times of samples are decoded for each reader.
+    pub(crate) fn decodes_times(&self) -> bool {
+        match self.block.borrow_dependent() {
+            Opened::Points(points) => points.decodes_times(),
             Opened::Cells(_) => false,
         }
     }

@@ -110,6 +110,11 @@ impl<'a> OpenedPoints<'a> {
         Ok((info, Self { rows, values, runs }))
     }
 
+    /// Returns whether times that are stored in the block are decoded for each reader.
+    pub(super) fn decodes_times(&self) -> bool {
+        !self.rows.has_times_at_hand()
+    }
+
     /// Returns the time pages that the block refers to.
     pub(super) fn time_pages(&self) -> &[PageNumber] {
         self.rows.pages()

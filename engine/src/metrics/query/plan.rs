@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::block::{BlockInfo, BlockKey, FEW_SERIES, Tier};
+use super::super::block::{BlockInfo, BlockKey, DecodedFrom, FEW_SERIES, OpenedBlock, Tier};
 use super::super::catalog::{Cluster, CompactedSet};
 use super::super::head::{CellRun, Run};
 use super::super::opened_blocks::OpenedBlocks;
@@ -66,11 +66,12 @@ impl Plan {
             && !self.tasks.iter().any(is_shared)
             && self.block_bytes(&|_| true) <= opened.query_bytes_max();
         if self.keeps_open {
-            let opening = |key: &BlockKey| match opened.has_noted_stops(key) {
-                None => Opening::Closed,
-                Some(true) if is_few(self.selected) => Opening::WithStops,
-                Some(_) => Opening::Open,
+            let is_few = is_few(self.selected);
+            let open = |block: &OpenedBlock| Opening::Open {
+                from: if is_few { block.decoded_from() } else { DecodedFrom::Page },
+                decodes_times: block.decodes_times(),
             };
+            let opening = |key: &BlockKey| opened.peek(key, open).unwrap_or(Opening::Closed);
             self.opening_work = self.work_to_open(&opening);
             self.bytes_to_open = self.block_bytes(&|key| !opened.contains(key));
         }
@@ -101,12 +102,18 @@ impl Plan {
             let tables = SERIES_WORK * u64::from(block.series);
             let checksum = u64::from(block.bytes) / UNIT_BYTES;
             let pages = PAGE_WORK * self.pages(block);
-            match opening(&block.key) {
-                Opening::Closed => pages + code_work(block) + tables + checksum,
-                Opening::Open => pages + tables,
-                // Whoever has noted the stops has decoded the first values.
-                Opening::WithStops => STOP_WORK,
-            }
+            let (from, decodes_times) = match opening(&block.key) {
+                Opening::Closed => return pages + code_work(block) + tables + checksum,
+                Opening::Open { from, decodes_times } => (from, decodes_times),
+            };
+            let times = if decodes_times { PAGE_WORK } else { 0 };
+            times
+                + match from {
+                    DecodedFrom::Page => pages + tables,
+                    // The page may be another one.
+                    DecodedFrom::KnownStops => PAGE_WORK / 2 + tables,
+                    DecodedFrom::AnyStop => STOP_WORK,
+                }
         };
         let of_task = |task: &Task| match task {
             Task::Points { block: one, .. } | Task::Cells { block: one, .. } => block(one),
@@ -125,20 +132,21 @@ impl Plan {
 }
 
 /// What reading the first of a few rows of a block takes.
+#[derive(Clone, Copy)]
 enum Opening {
     Closed,
-    Open,
-    /// It is open, and decoding begins close to the rows.
-    WithStops,
+    Open { from: DecodedFrom, decodes_times: bool },
 }
 
 /// Bytes of a series in the tables of an opened block: its id, rows, times and first values.
 const SERIES_BYTES: u64 = 128;
-/// Bytes of the table of the code of a column.
-const CODE_BYTES: u64 = 24 << 10;
+/// Bytes of the table of the code of a column, and rows for each byte of its stops.
+const CODE_BYTES: u64 = 32 << 10;
+const STOP_BYTE_ROWS: u64 = 16;
 
 fn opened_bytes(block: &BlockInfo) -> u64 {
-    u64::from(block.bytes) + SERIES_BYTES * u64::from(block.series) + CODE_BYTES
+    let stops = u64::from(block.rows) / STOP_BYTE_ROWS;
+    u64::from(block.bytes) + SERIES_BYTES * u64::from(block.series) + CODE_BYTES + stops
 }
 
 fn code_work(block: &BlockInfo) -> u64 {
@@ -484,7 +492,8 @@ mod tests {
         let pages = |selected: u64| {
             let tasks = vec![Task::Points { block, part }];
             let plan = Plan { tasks, selected, ..Plan::default() };
-            (plan.work_to_open(&|_| Opening::Open) - tables) / PAGE_WORK
+            let open = Opening::Open { from: DecodedFrom::Page, decodes_times: false };
+            (plan.work_to_open(&|_| open) - tables) / PAGE_WORK
         };
         let few = FEW_SERIES as u64;
         assert_eq!([pages(1), pages(few)], [1, 1], "little more than their rows is decoded");

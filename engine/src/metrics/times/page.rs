@@ -129,6 +129,13 @@ impl TimePage {
         self.times.len() >= PAGE_TIMES
     }
 
+    /// Returns the page without memory for further vectors.
+    pub(super) fn shrunk(mut self) -> Self {
+        self.ends.shrink_to_fit();
+        self.times.shrink_to_fit();
+        self
+    }
+
     /// Returns the vector at an index.
     pub(crate) fn vector(&self, place: u32) -> Option<&[i64]> {
         let end = *self.ends.get(place as usize)?;

@@ -22,6 +22,8 @@ use crate::storage::{Batch, Caching, RangeOf, Store, keyspaces};
 const GROUPS_REMEMBERED: usize = 4;
 /// The assumed size of a decoded page in bytes, for the number of slots of the cache.
 const PAGE_BYTES: usize = 512 << 10;
+/// The most times of a byte of a page: three in a word of one bit.
+const TIMES_PER_BYTE: u64 = 24;
 /// A seal puts no more than this share of the cache into it.
 const SEAL_SHARE: usize = 4;
 
@@ -98,8 +100,7 @@ impl TimePages {
         let bytes = self.store.get(keyspaces::Times, &TimePageKey { page_group, number })?;
         let missing = || Error::Corrupt(format!("time page {} is missing", number.0));
         let bytes = bytes.ok_or_else(missing)?;
-        // A time takes about a byte.
-        brief::spend(bytes.len() as u64)?;
+        brief::spend((bytes.len() as u64).saturating_mul(TIMES_PER_BYTE))?;
         let page = Arc::new(TimePage::decode(&bytes)?);
         self.decoded.insert(number, Arc::clone(&page));
         Ok(page)
@@ -224,7 +225,8 @@ impl TimePages {
         let mut sweep = self.sweep.lock();
         let mut page_groups = self.page_groups.lock();
         for page_group in groups {
-            page_groups.remove(page_group);
+            let pages = page_groups.remove(page_group).unwrap_or_default();
+            pages.numbers().for_each(|number| drop(self.decoded.remove(&number)));
             self.remembered.lock().retain(|_, (remembered, _)| remembered != page_group);
             sweep.take_if(|sweep| sweep.page_group == *page_group);
         }

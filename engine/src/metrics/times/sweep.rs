@@ -53,6 +53,11 @@ impl GroupPages {
         self.pages.keys().next_back().copied()
     }
 
+    /// Returns the numbers of the pages.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = PageNumber> {
+        self.pages.keys().copied()
+    }
+
     pub(super) fn remove(&mut self, page: PageNumber) {
         self.bytes -= self.pages.remove(&page).unwrap_or(0);
         self.sparse.remove(&page);

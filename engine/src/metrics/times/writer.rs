@@ -1,6 +1,7 @@
 //! The writer of time pages: finds the page that contains the times of a new block, or adds them to
 //! a new page.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -118,8 +119,8 @@ impl<'m> TimePageWriter<'m> {
         self.closed_pages(effort)
     }
 
-    /// Returns the new pages like [`Self::pages`], and those that are `wanted`, decoded: at most
-    /// `bytes_max` bytes.
+    /// Returns the new pages like [`Self::pages`], and those that are `wanted`, decoded, the newest
+    /// first: at most `bytes_max` bytes.
     pub(crate) fn pages_and(
         &self,
         wanted: &HashSet<PageNumber>,
@@ -129,11 +130,12 @@ impl<'m> TimePageWriter<'m> {
         self.close();
         let (mut decoded, mut left) = (Vec::new(), bytes_max);
         let pages = self.encode_closed(effort, |number, page| {
-            if let Some(rest) = left.checked_sub(page.bytes())
-                && wanted.contains(&number)
-            {
-                left = rest;
-                decoded.push((number, Arc::new(page)));
+            if wanted.contains(&number) {
+                let page = page.shrunk();
+                if let Some(rest) = left.checked_sub(page.bytes()) {
+                    left = rest;
+                    decoded.push((number, Arc::new(page)));
+                }
             }
         })?;
         Ok((pages, decoded))
@@ -157,7 +159,10 @@ impl<'m> TimePageWriter<'m> {
         mut encoded: impl FnMut(PageNumber, TimePage),
     ) -> CodecResult<Vec<NewPage>> {
         let mut pages = Vec::new();
-        for (page_group, GroupWriter { closed, .. }) in self.page_groups.lock().iter_mut() {
+        let mut page_groups = self.page_groups.lock();
+        let mut newest: Vec<_> = page_groups.iter_mut().collect();
+        newest.sort_unstable_by_key(|(page_group, _)| Reverse(page_group.window.start));
+        for (page_group, GroupWriter { closed, .. }) in newest {
             for (number, page) in closed.drain(..) {
                 let bytes = encode_verified(
                     effort,
