@@ -107,7 +107,9 @@ function useHeld(chart) {
       released.abort();
       setTimeout(() => setPressed(false));
     };
-    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, release, { signal: released.signal });
+    for (const type of ["pointerup", "pointercancel", "blur"]) addEventListener(type, release, { signal: released.signal });
+    // Of a release over a menu or another window the page is not told.
+    addEventListener("pointermove", (event) => event.buttons === 0 && release(), { signal: released.signal });
   };
   return [held.current, hold];
 }
