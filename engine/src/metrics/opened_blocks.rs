@@ -129,8 +129,8 @@ impl OpenedBlocks {
 }
 
 /// Blocks of one seal that are open already, since each was decoded to compare it. Those of the
-/// newest windows have room: whoever looks at the newest data reads them next, and blocks of windows
-/// that have ended are soon merged.
+/// newest windows have room: whoever looks at the newest data reads them next, and blocks of
+/// windows that have ended are soon merged.
 #[derive(Debug, Default)]
 pub(crate) struct NewlyOpened {
     bytes_max: u64,

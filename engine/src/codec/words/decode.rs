@@ -18,8 +18,8 @@ const _: () = assert!(LOOKS * TABLE_BITS_MAX as usize <= 64 - 7);
 /// Words that are found by their codes for each read of eight bytes.
 const WORDS: usize = 3;
 const _: () = assert!(WORDS * CODE_BITS_MAX as usize <= 64 - 7);
-/// Up to so many rows are decoded without the table. It is larger than all of their codes, and where
-/// few rows of many blocks are read, each look would wait for memory.
+/// Up to so many rows are decoded without the table. It is larger than all of their codes, and
+/// where few rows of many blocks are read, each look would wait for memory.
 const FEW_ROWS: usize = 512;
 /// The bytes of the numbers of an entry, which are written at once, however many of them count.
 const ENTRY_BYTES: usize = 8;
