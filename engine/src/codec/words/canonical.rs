@@ -1,6 +1,6 @@
 //! Finding words by the values of their codes. Shorter codes are smaller numbers, so that the
-//! length of the next one follows from its first bits and a comparison or two: it takes longer than a look
-//! into the [table](super::table), but little memory.
+//! length of the next one follows from its first bits and a comparison or two: it takes longer
+//! than a look into the [table](super::table), but little memory.
 
 use super::huffman::WordCode;
 use super::limits::CODE_BITS_MAX;
