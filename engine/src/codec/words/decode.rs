@@ -3,6 +3,8 @@
 //! A look into the table needs the bits that the look before has left over, so that most of its
 //! time is waiting. Two pages are decoded at once where both are wanted: the looks into one do not
 //! wait for those into the other.
+//!
+//! Few rows are decoded without the table, word by word: [`Lane::decode_few`].
 
 use std::ops::Range;
 

@@ -121,7 +121,7 @@ impl<'m> TimePageWriter<'m> {
 
     /// Returns the new pages like [`Self::pages`], and those that are `wanted`, decoded, the newest
     /// first: at most `bytes_max` bytes.
-    pub(crate) fn pages_and(
+    pub(crate) fn pages_and_decoded(
         &self,
         wanted: &HashSet<PageNumber>,
         bytes_max: usize,

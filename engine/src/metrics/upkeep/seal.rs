@@ -76,8 +76,11 @@ impl Metrics {
         self.registry.raise_last_days(frozen.last_values.times());
         // New series without points: their first points may still be in flight.
         self.registry.note_new_series(&frozen.unsealed.series, self.now());
-        let (pages, time_pages) =
-            times.pages_and(&opened.time_pages(), self.times.seal_bytes_max(), Effort::Seal)?;
+        let (pages, time_pages) = times.pages_and_decoded(
+            &opened.time_pages(),
+            self.times.seal_bytes_max(),
+            Effort::Seal,
+        )?;
         self.times.stage(pages, batch);
         let mut rows = RegistryRows(batch);
         let registry = rows.define(&self.registry, &frozen.unsealed)?;
